@@ -128,7 +128,7 @@ def test_ways_agree_with_a_search_in_each_component(rows, banned):
 
 
 def ring(labels):
-    """A component that takes some labels one after another, round and round."""
+    """A component that takes some labels one after another, for ever."""
     n = len(labels)
     rows = [(k, label, (k + 1) % n) for k, label in enumerate(labels)]
     return LTS.from_transitions(rows)
