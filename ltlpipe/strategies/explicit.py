@@ -24,12 +24,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
 from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.nested.coverage import together
+from ltlpipe.strategies.net_walks import can_walk, walk_net
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
     Attempt,
@@ -265,6 +266,10 @@ def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
 
     most = question.options.max_states
     own = MANY_STATES if question.options.insists_on(WALKS) else SOME_STATES
+    if can_walk(question):
+        answer = yield from walk_net(question, product, trace, 100 * own)
+        if answer.kind == FOUND:
+            return answer
     answer = yield from search_states(
         question, product, trace, max_states=own, way=_walk
     )
