@@ -59,9 +59,10 @@ LONGEST = 1 << 17
 
 _N_MANNERS = 8
 _N_ORDERS = len(Manner)
-_MOST_TRIED = 1 << 12  # enabled transitions that are compared
+_MOST_TRIED = 1 << 10  # enabled transitions that are compared
 _MOST_TAKEN_BACK = 8  # of the steps from one marking
 _MOST_STUCK = 64  # times that a walk goes back
+_MOST_ATTEMPTS = 8  # for each step, those taken back counted
 _MOST_GAIN = 1 << 10
 _PROBES = 4
 _U44, _U32, _U1 = np.uint64(44), np.uint64(32), np.uint64(1)
@@ -389,7 +390,10 @@ def best_of(frame, walk, attempt):
     steers = walk.at[At.GOAL] >= 0 and walk.at[At.MANNER] != _N_MANNERS - 1
     first = np.int64(0)
     if n > _MOST_TRIED:
-        first = np.int64((draw(walk.chance) >> _U32) % np.uint64(n))
+        bits = draw(walk.chance)
+        if walk.at[At.STUCK] == 0 and bits & np.uint64(15) != 0:
+            bits = walk.chance[1]  # some of them, as long as they lead on
+        first = np.int64((bits >> _U32) % np.uint64(n))
     for k in range(min(n, _MOST_TRIED)):
         at = first + k
         if at >= n:
@@ -455,7 +459,7 @@ def net_walks_step(frame, table, goals, walk, registers, budget):
     """Take at most `budget` >= 1 steps, of one walk after the other.
 
     Returns a Status: RUNNING, FOUND, when the steps of the walk are an accepting run
-    that closes at step ``Reg.CLOSING``, or LIMIT.
+    that closes at step ``Reg.CLOSING``, LIMIT, or EMPTY, when no run can begin.
     """
     at = walk.at
     full = np.uint32(at[At.FULL])
@@ -463,10 +467,10 @@ def net_walks_step(frame, table, goals, walk, registers, budget):
         budget -= 1
         registers[Reg.EXPANSIONS] += 1
         attempt = registers[Reg.EXPANSIONS]
-        step = at[At.STEPS]
+        most, step = registers[Reg.MAX_STATES], at[At.STEPS]
+        if registers[Reg.VISITED] >= most or attempt > _MOST_ATTEMPTS * most:
+            return Status.LIMIT
         if step >= at[At.LENGTH] or at[At.STUCK] > _MOST_STUCK:
-            if attempt > registers[Reg.MAX_STATES]:
-                return Status.LIMIT
             registers[Reg.EXAMINED] += begin(frame, table, goals, walk)
             step = 0
         if table.ends[at[At.STATE]]:
@@ -476,6 +480,8 @@ def net_walks_step(frame, table, goals, walk, registers, budget):
             return Status.FOUND
         edge = choose_edge(table, walk)
         if edge < 0:
+            if step == 0 and at[At.AIM] == 0:
+                return Status.EMPTY
             registers[Reg.EXAMINED] += go_back(frame, walk)
             continue
         dst, marks = table.dst[edge], table.marks[edge]
@@ -628,3 +634,30 @@ class NetWalks(Resumable):
         """Return the actions of the run that was found, int32[n], and its prefix."""
         actions = self.walk.actions[: self.walk.at[At.STEPS]].copy()
         return actions, int(self.registers[Reg.CLOSING])
+
+    def assert_consistent(self) -> None:
+        """Check the invariants that the module states, and that tables agree."""
+        frame, walk = self.frame, self.walk
+        steps = int(walk.at[At.STEPS])
+        if not walk.at[At.WALKS]:
+            return
+        marking = frame.initial.copy()
+        values = frame.values.copy()
+        for action in walk.actions[:steps].tolist():
+            if action >= 0:
+                own = slice(frame.change_first[action], frame.change_first[action + 1])
+                marking[frame.change_place[own]] += frame.change[own]
+                own = slice(frame.row_first[action], frame.row_first[action + 1])
+                values[frame.row[own]] += frame.row_change[own]
+        assert walk.marking.tolist() == marking.tolist()
+        assert walk.values.tolist() == values.tolist()
+        users = np.repeat(np.arange(len(marking)), np.diff(frame.user_first))
+        lacks = frame.user[marking[users] < frame.user_needs]
+        lacking = np.bincount(lacks, minlength=len(walk.lacking))
+        assert walk.lacking.tolist() == lacking.tolist()
+        enabled = walk.enabled[: walk.at[At.N_ENABLED]]
+        assert sorted(enabled.tolist()) == np.flatnonzero(lacking == 0).tolist()
+        holds = np.r_[values <= 0, walk.held[len(values) :] >= frame.least[len(values) :]]
+        nodes = np.repeat(np.arange(len(holds)), np.diff(frame.parent_first))
+        held = np.bincount(frame.parent[holds[nodes]], minlength=len(holds))
+        assert walk.held.tolist() == held.tolist()

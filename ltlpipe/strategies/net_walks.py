@@ -57,6 +57,8 @@ def walk_net(
     walks = NetWalks(
         frame, table, goals, ends, stutters=question.stutters, seed=seed
     )
+    limit = question.options.max_states
+    most = most if limit is None else min(most, limit)
     advancing = advance(walks, max_states=most)
     return (
         yield from searched(
