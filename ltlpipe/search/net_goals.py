@@ -49,8 +49,20 @@ class Goals(NamedTuple):
     plan: np.ndarray  # int64[...], the transitions of each plan
     plan_count: np.ndarray  # int64[...], how often
 
+    def planned(self, plans: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Goals:
+        """Return goals of which the first ones have plans: transitions, how often."""
+        sizes = np.zeros(len(self.marks) + 1, dtype=np.int64)
+        sizes[1 : len(plans) + 1] = [len(transitions) for transitions, _ in plans]
+        taken, counts = (
+            np.array([n for plan in plans for n in plan[k]], dtype=np.int64)
+            for k in (0, 1)
+        )
+        return self._replace(plan_first=np.cumsum(sizes), plan=taken, plan_count=counts)
 
-def waited_for(table: PropertyAutomaton, far: np.ndarray) -> list[list[tuple[int, Cube]]]:
+
+def waited_for(
+    table: PropertyAutomaton, far: np.ndarray
+) -> list[list[tuple[int, Cube]]]:
     """Return for each state marks and conjunctions that bring the property nearer."""
     n_letters = table.n_letters
     sizes = np.diff(table.first_edge)
@@ -131,8 +143,11 @@ def tables_of(
     propositions: Sequence[Expression],
     automaton: PropertyAutomaton,
     seed: int,
-) -> tuple[Frame, Goals]:
-    """Return the tables of a net, whose propositions are about markings and linear."""
+) -> tuple[Frame, Goals, list[list[Constraint]]]:
+    """Return the tables of a net, whose propositions are about markings and linear.
+
+    The last are the rows of each goal.
+    """
     tokens = net.initial()
     rows = _Rows()
     roots = [constraint_of(own, holds=True) for own in propositions]
@@ -174,7 +189,8 @@ def tables_of(
         none,
         none,
     )
-    return frame_of(net, roots, rows), goal_tables
+    wanted = [[rows.rows[row] for row in own] for _, own in flat]
+    return frame_of(net, roots, rows), goal_tables, wanted
 
 
 def frame_of(net: PetriNet, roots: Sequence[Constraint], rows: _Rows) -> Frame:
@@ -186,7 +202,9 @@ def frame_of(net: PetriNet, roots: Sequence[Constraint], rows: _Rows) -> Frame:
     needs_owner, needs_place, needs = net.needs.of(every)
     lacks = initial[needs_place] < needs
     users = np.argsort(needs_place, kind="stable")
-    row_first, row, row_change = _of_rows(rows.rows, owner, place, change, n_transitions, len(initial))
+    row_first, row, row_change = _of_rows(
+        rows.rows, owner, place, change, n_transitions, len(initial)
+    )
     values = [r[2] + sum(w * int(initial[p]) for p, w in r[1]) for r in rows.rows]
     nodes = _Nodes(rows, values)
     letter = 0

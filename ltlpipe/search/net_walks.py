@@ -237,13 +237,13 @@ def begin(frame, table, goals, walk):
     at, chance = walk.at, walk.chance
     at[At.WALKS] += 1
     number = at[At.WALKS]
-    length, turn = np.int64(SHORTEST), number // _N_MANNERS
+    length, turn = np.int64(SHORTEST), number // (2 * _N_MANNERS)
     while turn > 0 and turn & 1 == 0 and length < LONGEST:
         turn >>= 1
         length *= 4
     at[At.LENGTH] = min(length, LONGEST)
     at[At.STEPS] = at[At.STUCK] = 0
-    at[At.MANNER] = number % _N_MANNERS
+    at[At.MANNER] = (number >> 1) % _N_MANNERS
     at[At.WANTED] = at[At.FULL]
     at[At.STATE] = walk.states[0]
     chance[1] = draw(chance)
@@ -388,6 +388,7 @@ def best_of(frame, walk, attempt):
     if n == 0:
         return best
     steers = walk.at[At.GOAL] >= 0 and walk.at[At.MANNER] != _N_MANNERS - 1
+    plans = walk.at[At.WALKS] & 1 == 0  # in every other walk
     first = np.int64(0)
     if n > _MOST_TRIED:
         bits = draw(walk.chance)
@@ -404,7 +405,7 @@ def best_of(frame, walk, attempt):
         key = chance_of(walk, transition)
         if steers:
             key += gain_of(frame, walk, transition) << 20
-            if walk.left[transition] > 0:
+            if plans and walk.left[transition] > 0:
                 key += np.int64(1) << 40
         if key > best_key:
             best, best_key = transition, key
@@ -579,8 +580,9 @@ class NetWalks(Resumable):
             automaton.edge_dst.astype(np.int64),
             automaton.edge_marks,
             goals.distances,
-            np.resize(ends, automaton.n_states) if len(ends) else
-            np.zeros(automaton.n_states, dtype=np.bool_),
+            np.resize(ends, automaton.n_states)
+            if len(ends)
+            else np.zeros(automaton.n_states, dtype=np.bool_),
             np.array(clauses, dtype=np.uint32),
             np.array([automaton.n_letters]),
         )
@@ -657,7 +659,9 @@ class NetWalks(Resumable):
         assert walk.lacking.tolist() == lacking.tolist()
         enabled = walk.enabled[: walk.at[At.N_ENABLED]]
         assert sorted(enabled.tolist()) == np.flatnonzero(lacking == 0).tolist()
-        holds = np.r_[values <= 0, walk.held[len(values) :] >= frame.least[len(values) :]]
+        holds = np.r_[
+            values <= 0, walk.held[len(values) :] >= frame.least[len(values) :]
+        ]
         nodes = np.repeat(np.arange(len(holds)), np.diff(frame.parent_first))
         held = np.bincount(frame.parent[holds[nodes]], minlength=len(holds))
         assert walk.held.tolist() == held.tolist()

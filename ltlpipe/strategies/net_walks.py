@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.linear.constraints import is_exact
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.runtime.jobs import (
+    MAX_STATES,
+    Progress,
+    StoppedError,
+    TooMuchWorkError,
+    bounded,
+)
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.strategies.linear import SECONDS, arrays_of, is_too_large
 from ltlpipe.strategies.state_search import ends_of, searched
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
+    from ltlpipe.linear.constraints import Constraint
     from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.driver import Outcome
     from ltlpipe.search.net_walks import NetWalks
+
+UNPLANNED = 200_000
+"""Steps of walks before plans are made."""
+
+_MOST_PLANS = 32
+_PLANNING = 2_000_000.0  # units of work
 
 MOST_TOKENS = 1 << 24
 """Of a place initially, or of an arc: sums of walks fit into 64 bits."""
@@ -52,19 +68,35 @@ def walk_net(
     assert isinstance(net, PetriNet)
     propositions = list(question.propositions.values())
     seed = question.options.seed or 0
-    frame, goals = tables_of(net, propositions, table, seed)
+    frame, goals, rows = tables_of(net, propositions, table, seed)
     ends = ends_of(question, table, trace)
-    walks = NetWalks(
-        frame, table, goals, ends, stutters=question.stutters, seed=seed
-    )
+    walks = NetWalks(frame, table, goals, ends, stutters=question.stutters, seed=seed)
     limit = question.options.max_states
     most = most if limit is None else min(most, limit)
-    advancing = advance(walks, max_states=most)
+
+    def advancing() -> Job[Outcome]:
+        outcome = yield from advance(walks, max_states=min(most, UNPLANNED))
+        if outcome.reason == MAX_STATES and most > UNPLANNED:
+            yield from _plan(walks, net, rows)
+            outcome = yield from advance(walks, max_states=most)
+        return outcome
+
     return (
         yield from searched(
-            question.options, walks, trace, lambda: _run_of(walks), advancing
+            question.options, walks, trace, lambda: _run_of(walks), advancing()
         )
     )
+
+
+def _plan(walks: NetWalks, net: PetriNet, goals: list[list[Constraint]]) -> Job[None]:
+    """Make plans for the first goals."""
+    from ltlpipe.linear.plans import plans
+
+    if is_too_large(net):
+        return
+    job = plans(arrays_of(net), goals[:_MOST_PLANS], SECONDS)
+    with suppress(TooMuchWorkError, StoppedError, RuntimeError):
+        walks.goals = walks.goals.planned((yield from bounded(job, _PLANNING)))
 
 
 def _run_of(walks: NetWalks) -> Job[Run]:
@@ -72,7 +104,9 @@ def _run_of(walks: NetWalks) -> Job[Run]:
     actions, length = walks.run()
     frame = walks.frame
     states = np.empty((len(actions) + 1, len(frame.initial)), dtype=np.int64)
-    grant = yield Progress("extracting", memory_bytes=walks.memory_bytes + states.nbytes)
+    grant = yield Progress(
+        "extracting", memory_bytes=walks.memory_bytes + states.nbytes
+    )
     if walks.memory_bytes + states.nbytes > grant.memory_bytes:
         raise StoppedError("memory")
     ticks = Ticks("extracting", 0.001)

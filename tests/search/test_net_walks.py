@@ -32,7 +32,7 @@ def walks_of(net, text, seed=0):
     question = question_of(net, Property(parse(text)), Options())
     product = complete(question.product(question.given, Trace(question.given)))
     meanings = list(question.propositions.values())
-    frame, goals = tables_of(net, meanings, product.table, seed)
+    frame, goals, _ = tables_of(net, meanings, product.table, seed)
     no_ends = np.zeros(0, dtype=np.bool_)
     walks = NetWalks(frame, product.table, goals, no_ends, stutters=True, seed=seed)
     return walks, meanings
@@ -162,7 +162,11 @@ def test_states_of_many_places_take_little():
 def test_violations_are_far():
     """5,000 tokens have to be moved one by one, and two steps lead back."""
     net = net_of(
-        [5000, 0, 0], ({0: 1}, {1: 1}), ({1: 1}, {0: 1}), ({1: 1}, {2: 1}), ({2: 1}, {0: 1})
+        [5000, 0, 0],
+        ({0: 1}, {1: 1}),
+        ({1: 1}, {0: 1}),
+        ({1: 1}, {2: 1}),
+        ({2: 1}, {0: 1}),
     )
     verdict = check(net, "G(p2 < 5000)", reduce="walks")
     assert verdict.verdict == "violated"
