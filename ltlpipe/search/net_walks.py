@@ -65,6 +65,7 @@ _MOST_STUCK = 64  # times that a walk goes back
 _MOST_ATTEMPTS = 8  # for each step, those taken back counted
 _MOST_GAIN = 1 << 10
 _PROBES = 4
+_EXAMINED_WORK = 0.005  # microseconds, of an arc or an enabled transition
 _U44, _U32, _U1 = np.uint64(44), np.uint64(32), np.uint64(1)
 _GOLD = np.uint64(0x9E3779B97F4A7C15)
 _REST = -1  # the action of a marking that repeats itself
@@ -144,6 +145,7 @@ class Walk(NamedTuple):
     actions: np.ndarray  # int32[LONGEST]
     states: np.ndarray  # int32[LONGEST + 1], of the property
     marks: np.ndarray  # uint32[LONGEST]
+    latest: np.ndarray  # int64[n_marks], steps in which each mark has been seen last
     keys: np.ndarray  # uint64[LONGEST + 1]
     slots: np.ndarray  # int32[4 * LONGEST], steps
 
@@ -433,10 +435,17 @@ def go_back(frame, walk):
 @specialised
 def closes(frame, table, walk, first, last):
     """Whether the steps from one to before another make an accepting cycle."""
-    marks = np.uint32(0)
+    marks, accepted = np.uint32(0), False
+    for mark in range(walk.latest.shape[0]):  # of steps taken back, too: at least all
+        if walk.latest[mark] >= first:
+            marks |= np.uint32(1) << np.uint32(mark)
+    for k in range(table.clauses.shape[0]):
+        accepted |= marks & table.clauses[k] == table.clauses[k]
+    if not accepted:
+        return False
+    marks, accepted = np.uint32(0), False
     for step in range(first, last):
         marks |= walk.marks[step]
-    accepted = False
     for k in range(table.clauses.shape[0]):
         accepted |= marks & table.clauses[k] == table.clauses[k]
     if not accepted:
@@ -516,6 +525,9 @@ def net_walks_step(frame, table, goals, walk, registers, budget):
         at[At.WANTED] = wanted if wanted != 0 else full
         walk.actions[step] = action
         walk.marks[step] = marks
+        for mark in range(walk.latest.shape[0]):
+            if marks >> np.uint32(mark) & np.uint32(1) != 0:
+                walk.latest[mark] = step
         walk.states[step + 1] = dst
         at[At.STATE] = dst
         at[At.STEPS] = step + 1
@@ -527,7 +539,6 @@ def net_walks_step(frame, table, goals, walk, registers, budget):
             continue
         earlier = note_key(walk, step + 1)
         if earlier >= 0:
-            registers[Reg.EXAMINED] += step + 1 - earlier
             if closes(frame, table, walk, earlier, step + 1):
                 registers[Reg.CLOSING] = earlier
                 return Status.FOUND
@@ -557,7 +568,7 @@ class NetWalks(Resumable):
         Other walks for another seed.
     """
 
-    unit_work = 0.3
+    unit_work = 0.05
 
     def __init__(
         self,
@@ -603,10 +614,17 @@ class NetWalks(Resumable):
             np.zeros(LONGEST, dtype=np.int32),
             np.full(LONGEST + 1, automaton.initial, dtype=np.int32),
             np.zeros(LONGEST, dtype=np.uint32),
+            np.zeros(automaton.n_marks, dtype=np.int64),
             np.zeros(LONGEST + 1, dtype=np.uint64),
             np.zeros(4 * LONGEST, dtype=np.int32),
         )
         self.walk.at[At.FULL], self.walk.at[At.STUTTERS] = full, stutters
+
+    @property
+    def work_per_step(self) -> float:
+        """Microseconds that a step takes, roughly, by those taken so far."""
+        work = _EXAMINED_WORK * int(self.registers[Reg.EXAMINED])
+        return max(self.unit_work, work / max(self.n_steps, 1))
 
     @property
     def memory_bytes(self) -> int:

@@ -249,7 +249,7 @@ def _ended(outcome: Outcome) -> Job[Outcome]:
 SOME_STATES = 100_000
 """States that walks enter in all, beside other strategies."""
 
-SOME_STEPS = 2_000_000
+SOME_STEPS = 5_000_000
 """The same of walks that store nothing."""
 
 MANY_STATES = 10_000_000
