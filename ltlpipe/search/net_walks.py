@@ -1,11 +1,7 @@
 """Walks through a net that generate one successor at a time, and store none.
 
-A walk changes one marking, in place: firing a transition costs what its arcs and those
-of the places that it changes cost, however many places the net has.  The transitions
-that are enabled, the values of the inequalities that propositions are made of, and a
-hash of the marking are kept up to date.  A step is taken back by firing in reverse.
-
-A walk is steered by *goals* (`ltlpipe.search.net_goals`): inequalities that bring the
+A walk changes one marking, in place (`ltlpipe.search.net_firing`).  It is steered by
+*goals* (`ltlpipe.strategies.net_goals`): inequalities that bring the
 property's automaton nearer to acceptance, or to a mark that is wanted.  Of the enabled
 transitions the best is tried first: one that a goal's *plan* has left, then one that
 brings the goal's inequalities nearer, then by chance.  One after which the property has
@@ -28,12 +24,11 @@ queue of markings, which long rows leave no room for.
 Invariants, asserted by `assert_consistent`: what is kept up to date is what the marking
 says, and the marking what the steps lead to.
 
-Cost: a few numbers per place, transition and arc, 24 bytes per step of the longest walk.
+Cost: beside the tables of the net some 36 bytes per step of the longest walk.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,20 +37,26 @@ from ltlpipe.automata.conditions import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.driver import Resumable
 from ltlpipe.search.guidance import FAR, Manner, draw, mixed
+from ltlpipe.search.net_firing import (
+    LONGEST,
+    REST,
+    At,
+    Frame,
+    Walk,
+    fire,
+    repeats,
+    rewind,
+)
 from ltlpipe.search.paths import popcount
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.search.net_goals import Goals
 
 SHORTEST = 512
 """Steps of the shortest walks."""
-
-LONGEST = 1 << 17
-"""Steps of the longest."""
 
 _N_MANNERS = 8
 _N_ORDERS = len(Manner)
@@ -68,50 +69,30 @@ _PROBES = 4
 _EXAMINED_WORK = 0.005  # microseconds, of an arc or an enabled transition
 _U44, _U32, _U1 = np.uint64(44), np.uint64(32), np.uint64(1)
 _GOLD = np.uint64(0x9E3779B97F4A7C15)
-_REST = -1  # the action of a marking that repeats itself
+_NONE = -2  # no step can be taken
 
 
-class At(IntEnum):
-    """Places in the registers of a walk."""
+class Goals(NamedTuple):
+    """What the property's states wait for; a cell is an aim and a state."""
 
-    STEPS = 0  # taken so far
-    LENGTH = 1  # steps after which it is given up; 0: none has begun
-    STATE = 2  # of the property
-    LETTER = 3
-    N_ENABLED = 4
-    GOAL = 5  # or -1
-    GOAL_OF = 6  # the cell of `Goals.first` that it was chosen from
-    WALKS = 7
-    WANTED = 8  # marks not seen since all have been, as bits
-    AIM = 9
-    STUCK = 10
-    MANNER = 11
-    STUTTERS = 12  # whether markings without successors repeat themselves
-    FULL = 13  # all marks
+    distances: np.ndarray  # int64[n_aims, n_states], see `guidance.aims`
+    first: np.ndarray  # int64[n_cells + 1]
+    marks: np.ndarray  # uint32[n_goals], which it has then; 0: it comes nearer
+    row_first: np.ndarray  # int64[n_goals + 1]
+    row: np.ndarray  # int64[...], the inequalities of each goal
+    plan_first: np.ndarray  # int64[n_goals + 1]
+    plan: np.ndarray  # int64[...], the transitions of each plan
+    plan_count: np.ndarray  # int64[...], how often
 
-
-class Frame(NamedTuple):
-    """A net, and how its transitions change what is kept up to date."""
-
-    initial: np.ndarray  # int64[n_places]
-    hashes: np.ndarray  # uint64[n_places]
-    change_first: np.ndarray  # int64[n_transitions + 1]
-    change_place: np.ndarray  # int64[...]
-    change: np.ndarray  # int64[...], what is added
-    user_first: np.ndarray  # int64[n_places + 1]
-    user: np.ndarray  # int64[...], transitions that need tokens of a place
-    user_needs: np.ndarray  # int64[...], how many
-    lacking: np.ndarray  # int64[n_transitions], places that lack tokens initially
-    row_first: np.ndarray  # int64[n_transitions + 1]
-    row: np.ndarray  # int64[...], inequalities whose values it changes
-    row_change: np.ndarray  # int64[...], by how much
-    values: np.ndarray  # int64[n_rows], initially; one holds if that is at most 0
-    parent_first: np.ndarray  # int64[n_nodes + 1]; the first nodes are the rows
-    parent: np.ndarray  # int64[...]
-    least: np.ndarray  # int64[n_nodes], parts that hold for it to hold
-    held: np.ndarray  # int64[n_nodes], how many do initially
-    bits: np.ndarray  # int64[n_nodes], of the letter
-    letter: np.ndarray  # int64[1], the initial one
+    def planned(self, plans: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Goals:
+        """Return goals of which the first ones have plans: transitions, how often."""
+        sizes = np.zeros(len(self.marks) + 1, dtype=np.int64)
+        sizes[1 : len(plans) + 1] = [len(transitions) for transitions, _ in plans]
+        taken, counts = (
+            np.array([n for plan in plans for n in plan[k]], dtype=np.int64)
+            for k in (0, 1)
+        )
+        return self._replace(plan_first=np.cumsum(sizes), plan=taken, plan_count=counts)
 
 
 class Table(NamedTuple):
@@ -126,115 +107,8 @@ class Table(NamedTuple):
     n_letters: np.ndarray  # int64[1]
 
 
-class Walk(NamedTuple):
-    """The walk that is being taken."""
-
-    at: np.ndarray  # int64[len(At)]
-    chance: np.ndarray  # uint64[3]: the generator, the walk's ranks, the marking's hash
-    marking: np.ndarray  # int64[n_places]
-    change: np.ndarray  # int64[n_places], work space
-    lacking: np.ndarray  # int64[n_transitions]
-    enabled: np.ndarray  # int64[n_transitions]
-    place_of: np.ndarray  # int64[n_transitions], in `enabled`, or -1
-    values: np.ndarray  # int64[n_rows]
-    held: np.ndarray  # int64[n_nodes]
-    pending: np.ndarray  # int64[n_nodes], work space
-    is_goal: np.ndarray  # bool[n_rows]
-    left: np.ndarray  # int64[n_transitions], of the plan
-    tried: np.ndarray  # int64[n_transitions], the attempt that took it back
-    actions: np.ndarray  # int32[LONGEST]
-    states: np.ndarray  # int32[LONGEST + 1], of the property
-    marks: np.ndarray  # uint32[LONGEST]
-    latest: np.ndarray  # int64[n_marks], steps in which each mark has been seen last
-    keys: np.ndarray  # uint64[LONGEST + 1]
-    slots: np.ndarray  # int32[4 * LONGEST], steps
-
-
-@inlined
-def enable(walk, transition):
-    """Add a transition to the enabled ones."""
-    n = walk.at[At.N_ENABLED]
-    walk.enabled[n] = transition
-    walk.place_of[transition] = n
-    walk.at[At.N_ENABLED] = n + 1
-
-
-@inlined
-def disable(walk, transition):
-    """Take a transition out of the enabled ones."""
-    n = walk.at[At.N_ENABLED] - 1
-    at, last = walk.place_of[transition], walk.enabled[n]
-    walk.enabled[at] = last
-    walk.place_of[last] = at
-    walk.place_of[transition] = -1
-    walk.at[At.N_ENABLED] = n
-
-
-@inlined
-def note(frame, walk, row, holds):
-    """Note that an inequality has begun to hold, or ceased to."""
-    walk.pending[0] = row
-    n = 1
-    while n > 0:
-        n -= 1
-        node = walk.pending[n]
-        walk.at[At.LETTER] ^= frame.bits[node]
-        for k in range(frame.parent_first[node], frame.parent_first[node + 1]):
-            above = frame.parent[k]
-            if holds:
-                walk.held[above] += 1
-                toggles = walk.held[above] == frame.least[above]
-            else:
-                toggles = walk.held[above] == frame.least[above]
-                walk.held[above] -= 1
-            if toggles:
-                walk.pending[n] = above
-                n += 1
-
-
 @specialised
-def fire(frame, walk, transition, sign):
-    """Fire a transition, or with the sign -1 take that back; return the work."""
-    work = np.int64(4)
-    for k in range(frame.change_first[transition], frame.change_first[transition + 1]):
-        place, change = frame.change_place[k], sign * frame.change[k]
-        before = walk.marking[place]
-        after = before + change
-        walk.marking[place] = after
-        walk.chance[2] += np.uint64(change) * frame.hashes[place]
-        first, end = frame.user_first[place], frame.user_first[place + 1]
-        work += end - first + 2
-        for use in range(first, end):
-            needs, user = frame.user_needs[use], frame.user[use]
-            if before < needs <= after:
-                walk.lacking[user] -= 1
-                if walk.lacking[user] == 0:
-                    enable(walk, user)
-            elif after < needs <= before:
-                if walk.lacking[user] == 0:
-                    disable(walk, user)
-                walk.lacking[user] += 1
-    for k in range(frame.row_first[transition], frame.row_first[transition + 1]):
-        row = frame.row[k]
-        before = walk.values[row]
-        after = before + sign * frame.row_change[k]
-        walk.values[row] = after
-        work += 2
-        if (before <= 0) != (after <= 0):
-            note(frame, walk, row, after <= 0)
-            work += 4
-    return work
-
-
-@inlined
-def copy(source, target):
-    """Copy an array."""
-    for i in range(source.shape[0]):
-        target[i] = source[i]
-
-
-@specialised
-def begin(frame, table, goals, walk):
+def begin(frame, table, walk):
     """Begin a walk in the initial marking; return the work."""
     at, chance = walk.at, walk.chance
     at[At.WALKS] += 1
@@ -244,35 +118,25 @@ def begin(frame, table, goals, walk):
         turn >>= 1
         length *= 4
     at[At.LENGTH] = min(length, LONGEST)
-    at[At.STEPS] = at[At.STUCK] = 0
+    at[At.STUCK] = 0
     at[At.MANNER] = (number >> 1) % _N_MANNERS
     at[At.WANTED] = at[At.FULL]
     at[At.STATE] = walk.states[0]
     chance[1] = draw(chance)
-    chance[2] = 0
     at[At.AIM] = np.int64(draw(chance) >> _U32) % table.distances.shape[0]
-    copy(frame.initial, walk.marking)
-    copy(frame.lacking, walk.lacking)
-    copy(frame.values, walk.values)
-    copy(frame.held, walk.held)
     for transition in range(walk.left.shape[0]):
-        walk.place_of[transition] = -1
         walk.left[transition] = 0
     for row in range(walk.is_goal.shape[0]):
         walk.is_goal[row] = False
     at[At.GOAL] = at[At.GOAL_OF] = -1
-    at[At.LETTER] = frame.letter[0]
-    at[At.N_ENABLED] = 0
-    for transition in range(frame.lacking.shape[0]):
-        if frame.lacking[transition] == 0:
-            enable(walk, transition)
+    work = rewind(frame, walk)
     note_key(walk, 0)
-    return 2 * (frame.initial.shape[0] + frame.lacking.shape[0])
+    return work
 
 
 @inlined
 def note_key(walk, step):
-    """Enter a step by its marking and state; return an earlier one with these, or -1."""
+    """Enter a step by its marking and state; return one before with these, or -1."""
     key = mixed(walk.chance[2] + np.uint64(walk.at[At.STATE] + 1) * _GOLD)
     walk.keys[step] = key
     mask = np.int64(4 * walk.at[At.LENGTH] - 1)
@@ -425,7 +289,7 @@ def go_back(frame, walk):
     for _ in range(min(n_back, at[At.STEPS])):
         at[At.STEPS] -= 1
         action = np.int64(walk.actions[at[At.STEPS]])
-        if action != _REST:
+        if action != REST:
             work += fire(frame, walk, action, -1)
     at[At.STATE] = walk.states[at[At.STEPS]]
     walk.chance[1] = draw(walk.chance)
@@ -451,17 +315,50 @@ def closes(frame, table, walk, first, last):
     if not accepted:
         return False
     # The hash tells that the marking is the same; this makes certain.
-    change = walk.change  # all 0
-    for step in range(first, last):
-        action = np.int64(walk.actions[step])
-        if action != _REST:
-            for k in range(frame.change_first[action], frame.change_first[action + 1]):
-                change[frame.change_place[k]] += frame.change[k]
-    is_same = True
-    for place in range(change.shape[0]):
-        is_same &= change[place] == 0
-        change[place] = 0
-    return is_same
+    return repeats(frame, walk, first, last)
+
+
+@specialised
+def take_step(frame, table, walk, registers, dst):
+    """Fire the best transition with a way on from the property's state `dst`.
+
+    Returns it, or REST where a deadlock repeats itself, or _NONE.
+    """
+    at, attempt = walk.at, registers[Reg.EXPANSIONS]
+    if at[At.N_ENABLED] == 0:
+        rests = at[At.STUTTERS] != 0 and has_way(table, walk, dst)
+        return np.int64(REST if rests else _NONE)
+    for _ in range(_MOST_TAKEN_BACK):
+        action = best_of(frame, walk, attempt)
+        registers[Reg.EXAMINED] += min(at[At.N_ENABLED], _MOST_TRIED)
+        if action < 0:
+            break
+        registers[Reg.TRANSITIONS] += 1
+        registers[Reg.EXAMINED] += fire(frame, walk, action, 1)
+        if has_way(table, walk, dst):
+            walk.left[action] -= walk.left[action] > 0
+            return action
+        registers[Reg.EXAMINED] += fire(frame, walk, action, -1)
+        walk.tried[action] = attempt
+    return np.int64(_NONE)
+
+
+@inlined
+def note_step(walk, registers, action, dst, marks):
+    """Note a step that has been taken."""
+    at = walk.at
+    step = at[At.STEPS]
+    walk.actions[step] = action
+    walk.marks[step] = marks
+    for mark in range(walk.latest.shape[0]):
+        if marks >> np.uint32(mark) & np.uint32(1) != 0:
+            walk.latest[mark] = step
+    walk.states[step + 1] = dst
+    at[At.STATE] = dst
+    at[At.STEPS] = step + 1
+    registers[Reg.VISITED] += 1
+    registers[Reg.DEPTH] = step + 1
+    registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], step + 1)
 
 
 @njit
@@ -473,79 +370,48 @@ def net_walks_step(frame, table, goals, walk, registers, budget):
     """
     at = walk.at
     full = np.uint32(at[At.FULL])
-    while budget > 0:
-        budget -= 1
-        registers[Reg.EXPANSIONS] += 1
-        attempt = registers[Reg.EXPANSIONS]
-        most, step = registers[Reg.MAX_STATES], at[At.STEPS]
-        if registers[Reg.VISITED] >= most or attempt > _MOST_ATTEMPTS * most:
-            return Status.LIMIT
-        if step >= at[At.LENGTH] or at[At.STUCK] > _MOST_STUCK:
-            registers[Reg.EXAMINED] += begin(frame, table, goals, walk)
-            step = 0
+    for _ in range(budget):
+        most = registers[Reg.MAX_STATES]
         if table.ends[at[At.STATE]]:
-            walk.actions[step] = _REST
-            at[At.STEPS] = step + 1
-            registers[Reg.CLOSING] = step
+            note_step(walk, registers, REST, at[At.STATE], full)
+            registers[Reg.CLOSING] = at[At.STEPS] - 1
             return Status.FOUND
+        if (
+            registers[Reg.VISITED] >= most
+            or registers[Reg.EXPANSIONS] >= _MOST_ATTEMPTS * most
+        ):
+            return Status.LIMIT
+        registers[Reg.EXPANSIONS] += 1
+        if at[At.STEPS] >= at[At.LENGTH] or at[At.STUCK] > _MOST_STUCK:
+            registers[Reg.EXAMINED] += begin(frame, table, walk)
         edge = choose_edge(table, walk)
         if edge < 0:
-            if step == 0 and at[At.AIM] == 0:
+            if at[At.STEPS] == 0 and at[At.AIM] == 0:
                 return Status.EMPTY
             registers[Reg.EXAMINED] += go_back(frame, walk)
             continue
         dst, marks = table.dst[edge], table.marks[edge]
-        wanted = np.uint32(at[At.WANTED]) & ~marks
+        before = np.uint32(at[At.WANTED])
+        wanted = before & ~marks
+        wanted = wanted if wanted != 0 else full
         cell = at[At.AIM] * table.distances.shape[1] + dst
-        if cell != at[At.GOAL_OF] or marks & np.uint32(at[At.WANTED]) != 0:
-            registers[Reg.EXAMINED] += set_goal(
-                goals, walk, cell, wanted if wanted != 0 else full
-            )
-        action, found, tries = np.int64(_REST), False, 0
-        while tries < _MOST_TAKEN_BACK:
-            tries += 1
-            action = best_of(frame, walk, attempt)
-            registers[Reg.EXAMINED] += min(at[At.N_ENABLED], _MOST_TRIED)
-            if action < 0:
-                break
-            registers[Reg.EXAMINED] += fire(frame, walk, action, 1)
-            if has_way(table, walk, dst):
-                found = True
-                break
-            registers[Reg.EXAMINED] += fire(frame, walk, action, -1)
-            walk.tried[action] = attempt
-        if not found:
-            rests = at[At.N_ENABLED] == 0 and at[At.STUTTERS] != 0
-            if not (rests and has_way(table, walk, dst)):
-                registers[Reg.EXAMINED] += go_back(frame, walk)
-                continue
-            action = _REST
-        elif walk.left[action] > 0:
-            walk.left[action] -= 1
-        at[At.WANTED] = wanted if wanted != 0 else full
-        walk.actions[step] = action
-        walk.marks[step] = marks
-        for mark in range(walk.latest.shape[0]):
-            if marks >> np.uint32(mark) & np.uint32(1) != 0:
-                walk.latest[mark] = step
-        walk.states[step + 1] = dst
-        at[At.STATE] = dst
-        at[At.STEPS] = step + 1
-        registers[Reg.VISITED] += 1
-        registers[Reg.TRANSITIONS] += tries
-        registers[Reg.DEPTH] = step + 1
-        registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], step + 1)
-        if step + 1 == at[At.LENGTH]:
+        if cell != at[At.GOAL_OF] or marks & before != 0:
+            registers[Reg.EXAMINED] += set_goal(goals, walk, cell, wanted)
+        action = take_step(frame, table, walk, registers, dst)
+        if action == _NONE:
+            registers[Reg.EXAMINED] += go_back(frame, walk)
             continue
-        earlier = note_key(walk, step + 1)
-        if earlier >= 0:
-            if closes(frame, table, walk, earlier, step + 1):
-                registers[Reg.CLOSING] = earlier
-                return Status.FOUND
-            if action == _REST:
-                registers[Reg.EXAMINED] += go_back(frame, walk)
-            else:
-                walk.chance[1] = draw(walk.chance)
+        at[At.WANTED] = wanted
+        note_step(walk, registers, action, dst, marks)
+        earlier = note_key(walk, at[At.STEPS])
+        if earlier < 0:
+            continue
+        if closes(frame, table, walk, earlier, at[At.STEPS]):
+            registers[Reg.CLOSING] = earlier
+            return Status.FOUND
+        if action == REST:
+            registers[Reg.EXAMINED] += go_back(frame, walk)
+        walk.chance[1] = draw(walk.chance)  # other ranks, not to come here again
     return Status.RUNNING
 
 
@@ -555,7 +421,7 @@ class NetWalks(Resumable):
     Parameters
     ----------
     frame : Frame
-        A net, and what its steps change; see `ltlpipe.search.net_goals.frame_of`.
+        A net, and what its steps change; see `ltlpipe.strategies.net_goals.frame_of`.
     automaton : PropertyAutomaton
         Of the violations, without Fin.
     goals : Goals
@@ -611,14 +477,15 @@ class NetWalks(Resumable):
             np.zeros(n_rows, dtype=np.bool_),
             counts[3],
             np.zeros(n_transitions, dtype=np.int64),
-            np.zeros(LONGEST, dtype=np.int32),
-            np.full(LONGEST + 1, automaton.initial, dtype=np.int32),
-            np.zeros(LONGEST, dtype=np.uint32),
+            np.zeros(LONGEST + 1, dtype=np.int32),
+            np.full(LONGEST + 2, automaton.initial, dtype=np.int32),
+            np.zeros(LONGEST + 1, dtype=np.uint32),
             np.zeros(automaton.n_marks, dtype=np.int64),
             np.zeros(LONGEST + 1, dtype=np.uint64),
             np.zeros(4 * LONGEST, dtype=np.int32),
         )
         self.walk.at[At.FULL], self.walk.at[At.STUTTERS] = full, stutters
+        self.walk.at[At.STATE] = automaton.initial
 
     @property
     def work_per_step(self) -> float:
@@ -638,7 +505,7 @@ class NetWalks(Resumable):
             self.frame, self.table, self.goals, self.walk, self.registers, budget,
         )  # fmt: skip
 
-    def _grow(self, limit_bytes: float) -> Iterator[None]:
+    def _grow(self, _: float) -> Iterator[None]:
         """Do nothing: arrays are as long as they will ever be."""
         yield from ()
 

@@ -60,8 +60,8 @@ def walk_net(
 ) -> Job[Answer]:
     """Walk through the net of a question for so many steps."""
     from ltlpipe.search.driver import advance
-    from ltlpipe.search.net_goals import tables_of
     from ltlpipe.search.net_walks import NetWalks
+    from ltlpipe.strategies.net_goals import tables_of
 
     assert isinstance(question, ModelQuestion)
     net, table = question.system, product.table

@@ -14,10 +14,11 @@ from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.search.net_goals import cubes, tables_of
-from ltlpipe.search.net_walks import At, NetWalks
+from ltlpipe.search.net_firing import At
+from ltlpipe.search.net_walks import NetWalks
 from ltlpipe.search.registers import Status
 from ltlpipe.strategies import explicit
+from ltlpipe.strategies.net_goals import cubes, tables_of
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.questions import question_of
 from tests.complete_searches import Limits, drive

@@ -9,17 +9,18 @@ each disjunction in them one part is chosen, in several ways.
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.linear.constraints import constraint_of, key_of, rows_in
 from ltlpipe.runtime.arrays import group_begins, ranges
 from ltlpipe.search.guidance import aims
-from ltlpipe.search.net_walks import Frame
+from ltlpipe.search.net_firing import Frame
+from ltlpipe.search.net_walks import Goals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.linear.constraints import Constraint
@@ -35,29 +36,6 @@ _VARIANTS = 4
 _MOST_GOALS = 1 << 12
 
 Cube = tuple[tuple[int, bool], ...]
-
-
-class Goals(NamedTuple):
-    """What the property's states wait for; a cell is an aim and a state."""
-
-    distances: np.ndarray  # int64[n_aims, n_states], see `guidance.aims`
-    first: np.ndarray  # int64[n_cells + 1]
-    marks: np.ndarray  # uint32[n_goals], which it has then; 0: it comes nearer
-    row_first: np.ndarray  # int64[n_goals + 1]
-    row: np.ndarray  # int64[...], the inequalities of each goal
-    plan_first: np.ndarray  # int64[n_goals + 1]
-    plan: np.ndarray  # int64[...], the transitions of each plan
-    plan_count: np.ndarray  # int64[...], how often
-
-    def planned(self, plans: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Goals:
-        """Return goals of which the first ones have plans: transitions, how often."""
-        sizes = np.zeros(len(self.marks) + 1, dtype=np.int64)
-        sizes[1 : len(plans) + 1] = [len(transitions) for transitions, _ in plans]
-        taken, counts = (
-            np.array([n for plan in plans for n in plan[k]], dtype=np.int64)
-            for k in (0, 1)
-        )
-        return self._replace(plan_first=np.cumsum(sizes), plan=taken, plan_count=counts)
 
 
 def waited_for(
