@@ -84,10 +84,10 @@ class Goals(NamedTuple):
     plan: np.ndarray  # int64[...], the transitions of each plan
     plan_count: np.ndarray  # int64[...], how often
 
-    def planned(self, plans: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Goals:
+    def planned(self, plans: Sequence[Sequence[Sequence[int]]]) -> Goals:
         """Return goals of which the first ones have plans: transitions, how often."""
         sizes = np.zeros(len(self.marks) + 1, dtype=np.int64)
-        sizes[1 : len(plans) + 1] = [len(transitions) for transitions, _ in plans]
+        sizes[1 : len(plans) + 1] = [len(plan[0]) for plan in plans]
         taken, counts = (
             np.array([n for plan in plans for n in plan[k]], dtype=np.int64)
             for k in (0, 1)
@@ -177,7 +177,7 @@ def choose_edge(table, walk):
             good += 64
         key = (max(good, 0) << 20) + np.int64(draw(walk.chance) >> _U44)
         if key > best_key:
-            best, best_key = edge, key
+            best, best_key = np.int64(edge), key
     return best
 
 
@@ -464,19 +464,21 @@ class NetWalks(Resumable):
             np.array([automaton.n_letters]),
         )
         n_transitions, n_rows = len(frame.lacking), len(frame.values)
-        counts = np.zeros((4, n_transitions), dtype=np.int64)
+        counts = [np.zeros(n_transitions, dtype=np.int64) for _ in range(5)]
         self.walk = Walk(
             np.zeros(len(At), dtype=np.int64),
             np.array([seed, 0, 0], dtype=np.uint64),
             frame.initial.copy(),
             np.zeros_like(frame.initial),
-            *counts[:3],
+            counts[0],
+            counts[1],
+            counts[2],
             frame.values.copy(),
             frame.held.copy(),
             np.zeros(len(frame.held) + 1, dtype=np.int64),
             np.zeros(n_rows, dtype=np.bool_),
             counts[3],
-            np.zeros(n_transitions, dtype=np.int64),
+            counts[4],
             np.zeros(LONGEST + 1, dtype=np.int32),
             np.full(LONGEST + 2, automaton.initial, dtype=np.int32),
             np.zeros(LONGEST + 1, dtype=np.uint32),

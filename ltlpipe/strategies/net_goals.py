@@ -15,27 +15,34 @@ import numpy as np
 
 from ltlpipe.linear.constraints import constraint_of, key_of, rows_in
 from ltlpipe.runtime.arrays import group_begins, ranges
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.guidance import aims
 from ltlpipe.search.net_firing import Frame
 from ltlpipe.search.net_walks import Goals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.linear.constraints import Constraint
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.nets.net import PetriNet
+    from ltlpipe.systems.nets.structure import Entries
 
 _MOST_CUBES = 8
 """Conjunctions for the letters of one goal."""
 
-_VARIANTS = 4
-"""Choices of parts of disjunctions for each."""
+_VARIANTS = 3
+"""Choices of parts of disjunctions for each, by chance."""
 
-_MOST_GOALS = 1 << 12
+_MOST_ROWS = 1 << 18
+"""Inequalities of all goals, roughly."""
+
+_PER_THING = 0.5  # microseconds, roughly, of an arc or a part of an inequality
 
 Cube = tuple[tuple[int, bool], ...]
+Goal = tuple[int, tuple[int, ...]]
 
 
 def waited_for(
@@ -121,43 +128,26 @@ def tables_of(
     propositions: Sequence[Expression],
     automaton: PropertyAutomaton,
     seed: int,
-) -> tuple[Frame, Goals, list[list[Constraint]]]:
+) -> Job[tuple[Frame, Goals, list[list[Constraint]]]]:
     """Return the tables of a net, whose propositions are about markings and linear.
 
     The last are the rows of each goal.
     """
-    tokens = net.initial()
+    ticks = Ticks("planning walks", _PER_THING)
     rows = _Rows()
-    roots = [constraint_of(own, holds=True) for own in propositions]
-    for root in roots:
-        for row in rows_in(root):
+    sides: tuple[list[Constraint], list[Constraint]] = ([], [])
+    for own in propositions:
+        for holds in (True, False):
+            sides[holds].append(constraint_of(own, holds=holds))
+        for row in rows_in(sides[True][-1]):
             rows.number(row)
-    sides = [constraint_of(own, holds=False) for own in propositions], roots
-
-    def gap(row: Constraint) -> int:
-        return max(sum(w * tokens[p] for p, w in row[1]) + row[2], 0)
-
-    rng = random.Random(seed)
+            if ticks.over(len(row[1])):
+                yield ticks.progress
     far = aims(automaton)
-    listed: list[list[tuple[int, tuple[int, ...]]]] = []
-    n_goals = 0
-    for aim in far:
-        for own in waited_for(automaton, aim):
-            goals: dict[tuple[int, tuple[int, ...]], None] = {}
-            for marks, cube in own if n_goals < _MOST_GOALS else ():
-                for variant in range(_VARIANTS):
-                    by = rng if variant else None
-                    parts = [
-                        row
-                        for k, value in cube
-                        for row in chosen(sides[value][k], gap, by)
-                    ]
-                    goals[marks, tuple(sorted({rows.number(r) for r in parts}))] = None
-            listed.append([*goals])
-            n_goals += len(goals)
+    listed = yield from _goals_of(net, sides, rows, automaton, far, seed, ticks)
     flat = [goal for own in listed for goal in own]
     none = np.zeros(0, dtype=np.int64)
-    goal_tables = Goals(
+    goals = Goals(
         far.astype(np.int64),
         np.cumsum([0, *map(len, listed)]),
         np.array([marks for marks, _ in flat], dtype=np.uint32),
@@ -168,37 +158,72 @@ def tables_of(
         none,
     )
     wanted = [[rows.rows[row] for row in own] for _, own in flat]
-    return frame_of(net, roots, rows), goal_tables, wanted
+    frame = yield from _frame_of(net, sides[True], rows, ticks)
+    return frame, goals, wanted
 
 
-def frame_of(net: PetriNet, roots: Sequence[Constraint], rows: _Rows) -> Frame:
+def _goals_of(
+    net: PetriNet,
+    sides: tuple[list[Constraint], list[Constraint]],
+    rows: _Rows,
+    automaton: PropertyAutomaton,
+    far: np.ndarray,
+    seed: int,
+    ticks: Ticks,
+) -> Job[list[list[Goal]]]:
+    """Return the goals of each aim and state; `sides` negated and not."""
+    tokens = net.initial()
+
+    def gap(row: Constraint) -> int:
+        value: int = sum(w * tokens[p] for p, w in row[1]) + row[2]
+        return max(value, 0)
+
+    rng = random.Random(seed)
+    listed: list[list[Goal]] = []
+    left = _MOST_ROWS
+    for marks_and_cubes in (own for aim in far for own in waited_for(automaton, aim)):
+        goals: dict[Goal, None] = {}
+        for marks, cube in marks_and_cubes:
+            for by in (None, *[rng] * _VARIANTS) if left > 0 else ():
+                own = {
+                    rows.number(row)
+                    for k, value in cube
+                    for row in chosen(sides[value][k], gap, by)
+                }
+                goals[marks, tuple(sorted(own))] = None
+                left -= len(own) + 1
+                if ticks.over(sum(len(rows.rows[row][1]) + 1 for row in own)):
+                    yield ticks.progress
+        listed.append([*goals])
+    return listed
+
+
+def _frame_of(
+    net: PetriNet, roots: Sequence[Constraint], rows: _Rows, ticks: Ticks
+) -> Job[Frame]:
     """Return the tables of a net and its propositions."""
-    n_transitions = len(net.transitions)
-    every = np.arange(n_transitions)
+    n_transitions, n_places = len(net.transitions), len(net.places)
     initial = np.array(net.initial(), dtype=np.int64)
-    owner, place, change = net.effects(every)
-    needs_owner, needs_place, needs = net.needs.of(every)
-    lacks = initial[needs_place] < needs
-    users = np.argsort(needs_place, kind="stable")
-    row_first, row, row_change = _of_rows(
-        rows.rows, owner, place, change, n_transitions, len(initial)
-    )
+    owner, place, change = yield from _by_pieces(net, net.effects, ticks)
+    user, needed, needs = yield from _by_pieces(net, net.needs.of, ticks)
+    by_place = np.argsort(needed, kind="stable")
+    effects = owner, place, change
+    row_first, row, row_change = _of_rows(rows.rows, effects, n_transitions, n_places)
+    yield ticks.progress
     values = [r[2] + sum(w * int(initial[p]) for p, w in r[1]) for r in rows.rows]
     nodes = _Nodes(rows, values)
-    letter = 0
-    for bit, root in enumerate(roots):
-        letter |= nodes.enter_root(root, 1 << bit)
+    bits = [nodes.enter_root(root, 1 << bit) for bit, root in enumerate(roots)]
     parents = [sorted(own) for own in nodes.parents]
     return Frame(
         initial,
-        np.random.default_rng(1).integers(1, 1 << 63, len(initial), dtype=np.uint64),
+        np.random.default_rng(1).integers(1, 1 << 63, n_places, dtype=np.uint64),
         _firsts(owner, n_transitions),
         place,
         change,
-        _firsts(needs_place[users], len(initial)),
-        needs_owner[users],
-        needs[users],
-        np.bincount(needs_owner[lacks], minlength=n_transitions),
+        _firsts(needed[by_place], n_places),
+        user[by_place],
+        needs[by_place],
+        np.bincount(user[initial[needed] < needs], minlength=n_transitions),
         row_first,
         row,
         row_change,
@@ -208,8 +233,24 @@ def frame_of(net: PetriNet, roots: Sequence[Constraint], rows: _Rows) -> Frame:
         np.array(nodes.least, dtype=np.int64),
         np.array(nodes.held, dtype=np.int64),
         np.array(nodes.bits, dtype=np.int64),
-        np.array([letter]),
+        np.array([sum(bits)]),
     )
+
+
+def _by_pieces(
+    net: PetriNet, entries_of: Callable[[np.ndarray], Entries], ticks: Ticks
+) -> Job[Entries]:
+    """Return what transitions have, some thousand at a time."""
+    parts = []
+    for piece in net.pieces():
+        owner, place, number = entries_of(piece)
+        parts.append((piece[owner], place, number))
+        if ticks.over(len(piece) + len(owner)):
+            yield ticks.progress
+    owner, place, number = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    return owner, place, number
 
 
 def _firsts(owner: np.ndarray, n: int) -> np.ndarray:
@@ -218,14 +259,10 @@ def _firsts(owner: np.ndarray, n: int) -> np.ndarray:
 
 
 def _of_rows(
-    rows: Sequence[Constraint],
-    owner: np.ndarray,
-    place: np.ndarray,
-    change: np.ndarray,
-    n_transitions: int,
-    n_places: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return by how much transitions change inequalities."""
+    rows: Sequence[Constraint], effects: Entries, n_transitions: int, n_places: int
+) -> Entries:
+    """Return by how much transitions change inequalities, and where each begins."""
+    owner, place, change = effects
     order = np.argsort(place, kind="stable")
     owner, place, change = owner[order], place[order], change[order]
     first = _firsts(place, n_places)

@@ -68,7 +68,8 @@ def walk_net(
     assert isinstance(net, PetriNet)
     propositions = list(question.propositions.values())
     seed = question.options.seed or 0
-    frame, goals, rows = tables_of(net, propositions, table, seed)
+    job = tables_of(net, propositions, table, seed)
+    frame, goals, rows = yield from job
     ends = ends_of(question, table, trace)
     walks = NetWalks(frame, table, goals, ends, stutters=question.stutters, seed=seed)
     limit = question.options.max_states

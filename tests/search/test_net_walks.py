@@ -33,7 +33,7 @@ def walks_of(net, text, seed=0):
     question = question_of(net, Property(parse(text)), Options())
     product = complete(question.product(question.given, Trace(question.given)))
     meanings = list(question.propositions.values())
-    frame, goals, _ = tables_of(net, meanings, product.table, seed)
+    frame, goals, _ = complete(tables_of(net, meanings, product.table, seed))
     no_ends = np.zeros(0, dtype=np.bool_)
     walks = NetWalks(frame, product.table, goals, no_ends, stutters=True, seed=seed)
     return walks, meanings
