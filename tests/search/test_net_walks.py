@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ltlpipe import check
+from ltlpipe.linear.plans import plans
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import Options
@@ -18,6 +19,7 @@ from ltlpipe.search.net_firing import At
 from ltlpipe.search.net_walks import NetWalks
 from ltlpipe.search.registers import Status
 from ltlpipe.strategies import explicit
+from ltlpipe.strategies.linear import arrays_of
 from ltlpipe.strategies.net_goals import cubes, tables_of
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.questions import question_of
@@ -172,3 +174,33 @@ def test_violations_are_far():
     verdict = check(net, "G(p2 < 5000)", reduce="walks")
     assert verdict.verdict == "violated"
     assert verdict.stats.states < 1_000_000
+
+
+def hidden(n, n_decoys):
+    """A chain of n steps, each of which can be taken back, among many loops."""
+    moves = [({k: 1}, {k + 1: 1}) for k in range(n)]
+    moves += [({k + 1: 1}, {k: 1}) for k in range(n)]
+    decoys = range(n + 1, n + 1 + 2 * n_decoys, 2)
+    moves += [
+        move for k in decoys for move in (({k: 1}, {k + 1: 1}), ({k + 1: 1}, {k: 1}))
+    ]
+    return net_of([1, *[0] * n, *[1, 0] * n_decoys], *moves)
+
+
+def test_plans_lead_where_nothing_shows_the_way():
+    """The solution of the state equation has the steps of the chain, and no others."""
+    net, n = hidden(60, 20), 60
+    walks, rows = walks_of(net, f"G(p{n} < 1)")[0], [[["row", [[n, -1]], 1]]]
+    (plan,) = complete(plans(arrays_of(net), rows, 10.0))
+    assert sorted(zip(*plan, strict=True)) == [(k, 1) for k in range(n)]
+    walks.goals = walks.goals.planned([plan] * len(walks.goals.marks))
+    assert drive(walks, Limits(max_states=600)).status == Status.FOUND
+    without = walks_of(net, f"G(p{n} < 1)")[0]
+    assert drive(without, Limits(max_states=20_000)).status == Status.RUNNING
+
+
+def test_what_cannot_be_reached_has_no_plan():
+    """Nor is there one for a net whose marking does not change."""
+    rows = [["row", [[1, -1]], 3]]  # three tokens where two are all there is
+    for net in (net_of([2, 0], ({0: 1}, {1: 1})), net_of([0, 0])):
+        assert complete(plans(arrays_of(net), [rows], 10.0)) == [[[], []]]
