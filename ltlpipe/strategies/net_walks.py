@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.net_walks import NetWalks
 
-UNPLANNED = 100_000
+UNPLANNED = 20_000
 """Steps of walks before plans are made."""
 
 _MOST_PLANS = 32
