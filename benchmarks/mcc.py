@@ -186,7 +186,15 @@ def _judged(way: str, known: dict[str, str], row: dict[str, str]) -> dict[str, A
         judged = "without consensus"
     else:
         judged = "right" if answer == known["consensus"] else "wrong"
-    kept = "verdict reason strategy reductions states cpu_seconds memory_mib".split()
+    kept = [
+        "verdict",
+        "reason",
+        "strategy",
+        "reductions",
+        "states",
+        "cpu_seconds",
+        "memory_mib",
+    ]
     return {
         "way": way,
         "formula_id": known["formula_id"],
