@@ -36,18 +36,14 @@ This page is made from the declarations (`python scripts/options.py`).
 
 
 def page() -> str:
-    """Return the text of the page."""
-    return "\n".join([HEAD, *_table(), *map(_entry, OPTIONS, OPTIONS.values())])
-
-
-def _table() -> list[str]:
-    """Return which options there are, by what they are about."""
-    groups: dict[str, list[str]] = {}
+    """Return the text of the page, with a heading before each group of options."""
+    parts, group = [HEAD], ""
     for name, option in OPTIONS.items():
-        link = f"[`--{_flag(name)}`](#{name})"
-        groups.setdefault(option.group, []).append(link)
-    rows = [f"| {group} | {', '.join(links)} |" for group, links in groups.items()]
-    return ["| about | options |", "|---|---|", *rows, ""]
+        if option.group != group:
+            group = option.group
+            parts.append(f"## {group.capitalize()}\n")
+        parts.append(_entry(name, option))
+    return "\n".join(parts)
 
 
 def _flag(name: str) -> str:
@@ -60,10 +56,10 @@ def _entry(name: str, option: Option) -> str:
     """Return what there is to say of an option."""
     value = "" if option.kind is bool else f" {option.metavar}"
     text = " ".join(part for part in (option.help, option.details) if part)
-    lines = [f'<a id="{name}"></a>', f"## `--{_flag(name)}{value}`", ""]
+    lines = [f'<a id="{name}"></a>', f"### `--{_flag(name)}{value}`", ""]
     lines += [spelled(text, FLAGS), ""]
     facts = [] if option.kind in (str, tuple, bool) else [KINDS[option.kind]]
-    if option.choices:
+    if option.choices and "|" not in option.metavar:
         facts.append(f"one of {', '.join(f'`{choice}`' for choice in option.choices)}")
     if option.least is not None:
         most = "" if option.most is None else f" and at most {option.most}"
