@@ -162,11 +162,6 @@ class NetReader:
             self.refuse(label, f"a <{kind}> without <text>")
         return text
 
-    def number(self, element: Any, kind: str, least: int, what: str) -> int | None:
-        """Return the number that a label is; None if there is no such label."""
-        text = self.label_text(element, kind)
-        return None if text is None else self.numeral(element, text, least, what)
-
     def numeral(self, element: Any, text: str, least: int, what: str) -> int:
         """Return the number that a text in an element is."""
         if _CLASSES.fullmatch(text):
