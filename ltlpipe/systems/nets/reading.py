@@ -50,9 +50,16 @@ from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.systems.nets.coloured.net import from_plain
 from ltlpipe.systems.nets.coloured.reading import ColouredReader
 from ltlpipe.systems.nets.coloured.symmetric import symmetric_net
-from ltlpipe.systems.nets.elements import DRAWN, NET_ELEMENTS, PLAIN_ARC, NetReader
+from ltlpipe.systems.nets.elements import (
+    DRAWN,
+    NET_ELEMENTS,
+    PLAIN_ARC,
+    NetReader,
+    is_invisible,
+    noted,
+    notes_of,
+)
 from ltlpipe.systems.nets.net import ExtendedNet, PetriNet
-from ltlpipe.systems.nets.notes import is_invisible, noted, notes_of
 from ltlpipe.systems.nets.structure import (
     MAX_TOKENS,
     Place,
