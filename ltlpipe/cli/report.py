@@ -221,7 +221,7 @@ class AnswerTable(ExitStack):
         self._out, self._report = out, report
         self._system, self._options = " ".join(system), options
         self._counts: Counter[str] = Counter()
-        self._table, self._place = None, out
+        self._table, self._place = None, out or ""
         if out is None and report is None:
             return
         from ltlpipe.batch.table_files import open_table
