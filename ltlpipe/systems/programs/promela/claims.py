@@ -7,19 +7,17 @@ has found a violation, whatever comes: there is a state for that, which accepts.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.systems.programs.promela.flow import Flow, leaving
 from ltlpipe.systems.programs.promela.formulas import named
 from ltlpipe.systems.programs.promela.syntax import (
     Assert,
-    Binary,
     Condition,
     Else,
     Number,
     Reference,
-    Unary,
+    with_parts,
 )
 
 if TYPE_CHECKING:
@@ -115,13 +113,5 @@ def _without_variables(expression: Expression) -> Expression:
             value = variable.initial
             number = value.value if isinstance(value, Number) else 0
             return Number(expression.place, number)
-    if isinstance(expression, Unary):
-        return replace(expression, operand=_without_variables(expression.operand))
-    if isinstance(expression, Binary):
-        left, right = expression.left, expression.right
-        return replace(
-            expression,
-            left=_without_variables(left),
-            right=_without_variables(right),
-        )
-    return expression
+    found: Expression = with_parts(expression, _without_variables)
+    return found

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ltlpipe.runtime.names import nearest
 from ltlpipe.systems.programs.promela.syntax import (
-    Atomic,
-    Choice,
     Goto,
     Labelled,
     Sequence,
-    Unless,
+    with_statements,
 )
 from ltlpipe.systems.programs.promela.tokens import input_error
 
 if TYPE_CHECKING:
-    from ltlpipe.systems.programs.promela.syntax import Place, Statement
+    from ltlpipe.systems.programs.promela.syntax import Place
 
 Block: TypeAlias = tuple[int, ...]
 
@@ -107,22 +105,8 @@ class Labels:
 
 def _renamed(statement: Any, labels: list[str], targets: list[str]) -> Any:
     """Return a statement with the names of labels, and of those that are gone to."""
-
-    def again(inner: Statement) -> Any:
-        return _renamed(inner, labels, targets)
-
-    if isinstance(statement, Sequence):
-        return replace(statement, statements=tuple(map(again, statement.statements)))
-    if isinstance(statement, Choice):
-        return replace(statement, options=tuple(map(again, statement.options)))
-    if isinstance(statement, Atomic):
-        return replace(statement, body=again(statement.body))
-    if isinstance(statement, Unless):
-        body, escape = again(statement.body), again(statement.escape)
-        return replace(statement, body=body, escape=escape)
-    if isinstance(statement, Labelled):
-        label = labels[int(statement.label)]
-        return replace(statement, label=label, statement=again(statement.statement))
     if isinstance(statement, Goto):
         return replace(statement, label=targets[int(statement.label)])
-    return statement
+    if isinstance(statement, Labelled):
+        statement = replace(statement, label=labels[int(statement.label)])
+    return with_statements(statement, lambda inner: _renamed(inner, labels, targets))
