@@ -6,9 +6,11 @@ A block becomes a formula in the syntax of all formulas.  What these cannot say,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions import syntax as propositions
+from ltlpipe.logic.propositions.syntax import escaped
 from ltlpipe.systems.programs.promela.printing import written
 from ltlpipe.systems.programs.promela.syntax import (
     Binary,
@@ -22,6 +24,7 @@ from ltlpipe.systems.programs.promela.syntax import (
     RemoteVariable,
     Special,
     Unary,
+    nodes_in,
 )
 
 if TYPE_CHECKING:
@@ -35,8 +38,12 @@ _BINARY = {"until": "U", "stronguntil": "U", "U": "U", "weakuntil": "W", "W": "W
 _BINARY |= {"release": "R", "V": "R", "R": "R", "implies": "->", "->": "->"}
 _BINARY |= {"equivalent": "<->", "<->": "<->", "&&": "&&", "/\\": "&&"}
 _BINARY |= {"||": "||", "\\/": "||"}
-_OPERATORS = frozenset(("+", "-", "*", "/", "%", "&&", "||"))
+_OPERATORS = frozenset(("!", "+", "-", "*", "/", "%", "&&", "||"))
 _OPERATORS |= {"==", "!=", "<", "<=", ">", ">="}
+_KNOWN = (
+    *(Number, Special, Reference, Unary, Binary, Measure, Call),
+    *(RemoteLabel, RemoteVariable),
+)
 _LETTERS = frozenset("XFGUWRMV")  # which names of operators are made of
 
 
@@ -85,89 +92,34 @@ def _within(node: Node, expressions: Expressions, found: dict[str, Expression]) 
 
 def generic_of(expression: Expression) -> propositions.Expression | None:
     """Return an expression as formulas have it, with names; None if they cannot."""
-    if isinstance(expression, Number):
-        if expression.name:
-            return propositions.Name(expression.name)
-        return propositions.Number(expression.value)
-    if isinstance(expression, Special):
-        return propositions.Name(expression.name)
-    if isinstance(expression, Reference):
-        return _reference(expression)
-    if isinstance(expression, Unary):
-        return _unary(expression)
-    if isinstance(expression, Binary):
-        return _binary(expression)
-    if isinstance(expression, Measure):
-        channel = generic_of(expression.channel)
-        return channel and propositions.Call(expression.name, (channel,))
-    if isinstance(expression, Call):
-        arguments = [generic_of(argument) for argument in expression.arguments]
-        known = tuple(a for a in arguments if a is not None)
-        whole = len(known) == len(arguments)
-        return propositions.Call(expression.name, known) if whole else None
-    if isinstance(expression, (RemoteLabel, RemoteVariable)):
-        return _remote(expression)
-    return None
+    # Imported here: models without formulas need no parser.
+    from ltlpipe.logic.propositions.parsing import parse_proposition
 
-
-def _reference(expression: Reference) -> propositions.Expression | None:
-    indices = [generic_of(index) for index in expression.indices]
-    if not indices:
-        return propositions.Name(expression.variable.form)
-    parts: list[tuple[str, propositions.Expression | None]] = []
-    for part in expression.variable.form.split("."):
-        name = part.removesuffix("[{}]")
-        index = indices.pop(0) if name != part else None
-        if name != part and index is None:
+    for node in nodes_in(expression):
+        if not isinstance(node, _KNOWN) or getattr(node, "op", "!") not in _OPERATORS:
             return None
-        parts.append((name, index))
-    # Names in front of the first index are one.
-    first = next(k for k, (_, index) in enumerate(parts) if index is not None)
-    array = ".".join(name for name, _ in parts[: first + 1])
-    index = parts[first][1]
-    assert index is not None
-    if first == len(parts) - 1:
-        return propositions.Element(array, index)
-    return propositions.Path(((array, index), *parts[first + 1 :]))
+    return parse_proposition(_text(expression))
 
 
-def _unary(expression: Unary) -> propositions.Expression | None:
-    operand = generic_of(expression.operand)
-    if operand is None or expression.op == "~":
-        return None
-    if expression.op == "-":
-        return propositions.negative(operand)
-    return propositions.Operation("!", (operand,))
-
-
-def _binary(expression: Binary) -> propositions.Expression | None:
-    left, right = generic_of(expression.left), generic_of(expression.right)
-    op = expression.op
-    if left is None or right is None or op not in _OPERATORS:
-        return None
-    if op == "-":
-        return propositions.joined("+", left, propositions.negative(right))
-    if op in ("+", "&&", "||"):
-        return propositions.joined(op, left, right)
-    if op in ("*", "/", "%"):
-        return propositions.Operation(op, (left, right))
-    return propositions.compared(op, left, right)
-
-
-def _remote(
-    expression: RemoteLabel | RemoteVariable,
-) -> propositions.Expression | None:
-    process: propositions.Name | propositions.Element
-    process = propositions.Name(expression.proctype)
-    if expression.pid is not None:
-        pid = generic_of(expression.pid)
-        if pid is None:
-            return None
-        process = propositions.Element(expression.proctype, pid)
-    if isinstance(expression, RemoteLabel):
-        label = propositions.Name(expression.label)
-        return propositions.Remote(process, "@", label)
-    variable = _reference(expression.reference)
-    if not isinstance(variable, (propositions.Name, propositions.Element)):
-        return None
-    return propositions.Remote(process, ":", variable)
+def _text(part: Any) -> str:
+    """Return an expression in the syntax of formulas, operands in brackets."""
+    if isinstance(part, Number):
+        return escaped(part.name) if part.name else str(part.value)
+    if isinstance(part, Special):
+        return str(part.name)
+    if isinstance(part, Reference):
+        form = re.sub(r"^\w+", lambda name: escaped(name[0]), part.variable.form)
+        return form.format(*map(_text, part.indices))
+    if isinstance(part, Unary):
+        return f"{part.op}({_text(part.operand)})"
+    if isinstance(part, Binary):
+        return f"({_text(part.left)}) {part.op} ({_text(part.right)})"
+    if isinstance(part, Measure):
+        return f"{part.name}({_text(part.channel)})"
+    if isinstance(part, Call):
+        return f"{part.name}({','.join(map(_text, part.arguments))})"
+    process = escaped(part.proctype)
+    process += "" if part.pid is None else f"[{_text(part.pid)}]"
+    if isinstance(part, RemoteLabel):
+        return f"{process}@{escaped(part.label)}"
+    return f"{process}:{_text(part.reference)}"
