@@ -136,6 +136,15 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
     return () if isinstance(expression, (Number, Read)) else (expression.index,)
 
 
+def nodes_in(*expressions: Expression) -> Iterator[Expression]:
+    """Yield expressions and all that they consist of."""
+    todo = list(expressions)
+    while todo:
+        expression = todo.pop()
+        yield expression
+        todo += parts(expression)
+
+
 def is_truth(expression: Expression) -> bool:
     """Whether the value of an expression is 0 or 1 by its form."""
     if isinstance(expression, Unary):
@@ -342,10 +351,7 @@ class Transition:
             todo += [m for m in self.message.matches if m is not None]
         for effect in self.effects:
             todo += effect[:2]
-        while todo:
-            expression = todo.pop()
-            yield expression
-            todo += parts(expression)
+        yield from nodes_in(*todo)
 
 
 def buffered(

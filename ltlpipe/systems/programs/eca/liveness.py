@@ -65,7 +65,7 @@ class Assigned(NamedTuple):
 class Branch(NamedTuple):
     """An ``if`` inside of a rule, and what it needs."""
 
-    condition: Expression
+    statement: If
     needs: tuple[tuple[int, int], ...]  # of the condition: variables and needs
     fails: bool
     then: tuple[Assigned | Branch, ...]
@@ -179,7 +179,7 @@ class Liveness:
                 otherwise = self._run(statement.otherwise, other)
                 joined(known, other)
                 needed = tuple(needs.items())
-                step = Branch(statement.condition, needed, might, then, otherwise)
+                step = Branch(statement, needed, might, then, otherwise)
             found.append(step)
         return tuple(found)
 
