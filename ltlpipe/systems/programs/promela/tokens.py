@@ -44,48 +44,15 @@ KEYWORDS = {word: word.upper().rstrip("_") for word in _WORDS} | {
     **dict.fromkeys(("full", "empty", "nfull", "nempty"), "PROBE"),
 }
 _C = ("c_code", "c_decl", "c_expr", "c_state", "c_track")
-SYMBOLS = {
-    "::": "SEP",
-    "..": "DOTDOT",
-    "->": "ARROW",
-    "++": "INCR",
-    "--": "DECR",
-    "<<": "LSHIFT",
-    ">>": "RSHIFT",
-    "<=": "LE",
-    ">=": "GE",
-    "==": "EQ",
-    "!=": "NE",
-    "!!": "SORTED",
-    "??": "RANDOM",
-    "&&": "AND",
-    "||": "OR",
-    "=": "ASSIGN",
-    "!": "SEND",
-    "?": "RECEIVE",
-    "<": "LT",
-    ">": "GT",
-    "&": "BITAND",
-    "|": "BITOR",
-    "^": "BITXOR",
-    "~": "TILDE",
-    "+": "PLUS",
-    "-": "MINUS",
-    "*": "STAR",
-    "/": "SLASH",
-    "%": "PERCENT",
-    ";": "SEMI",
-    ":": "COLON",
-    ",": "COMMA",
-    ".": "DOT",
-    "@": "AT",
-    "(": "LPAR",
-    ")": "RPAR",
-    "[": "LSQB",
-    "]": "RSQB",
-    "{": "LBRACE",
-    "}": "RBRACE",
-}
+_SYMBOLS = """
+:: SEP  .. DOTDOT  -> ARROW  ++ INCR  -- DECR  << LSHIFT  >> RSHIFT  <= LE  >= GE
+== EQ  != NE  !! SORTED  ?? RANDOM  && AND  || OR  = ASSIGN  ! SEND  ? RECEIVE
+< LT  > GT  & BITAND  | BITOR  ^ BITXOR  ~ TILDE  + PLUS  - MINUS  * STAR  / SLASH
+% PERCENT  ; SEMI  : COLON  , COMMA  . DOT  @ AT  ( LPAR  ) RPAR  [ LSQB  ] RSQB
+{ LBRACE  } RBRACE
+"""
+SYMBOLS = dict(re.findall(r"(\S+) (\S+)", _SYMBOLS))
+"""Kinds of tokens; no symbol stands behind one with which it begins."""
 _TEMPORAL = {
     "[]": "TEMPORAL",
     "<>": "TEMPORAL",
