@@ -1,4 +1,4 @@
-"""Formulas of Promela: ``ltl`` blocks, and names of propositions in other formulas.
+"""Texts of expressions, and formulas of Promela: ``ltl`` blocks and their propositions.
 
 A block becomes a formula in the syntax of all formulas.  What these cannot say, such as
 ``x & 3``, becomes a name there: its text.
@@ -11,26 +11,112 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions import syntax as propositions
 from ltlpipe.logic.propositions.syntax import escaped
-from ltlpipe.systems.programs.promela.printing import written
 from ltlpipe.systems.programs.promela.syntax import (
+    Argument,
     Binary,
     Call,
+    Conditional,
     Expression,
     Formula,
     Measure,
     Number,
+    Poll,
     Reference,
     RemoteLabel,
     RemoteVariable,
+    Run,
     Special,
     Unary,
     nodes_in,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.systems.programs.promela.checking import Expressions
     from ltlpipe.systems.programs.promela.parsing import Node
     from ltlpipe.systems.programs.promela.syntax import Place
+
+_LEVELS = {
+    operator: level
+    for level, operators in enumerate(
+        (
+            *(("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!=")),
+            *(("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%")),
+        )
+    )
+    for operator in operators
+}
+_SIGNED = 1 + max(_LEVELS.values())
+_PRIMARY = 1 + _SIGNED
+
+
+def written(expression: Expression, *, generic: bool = False) -> str:
+    """Return the text of an expression, with the parentheses that it needs.
+
+    With `generic`, in the syntax of all formulas: these group otherwise, so operands
+    are in parentheses.
+    """
+    name = escaped if generic else str
+
+    def again(inner: Any, level: int = 0) -> str:
+        text, own = written(inner, generic=generic), _level(inner)
+        return f"({text})" if own < (_PRIMARY if level and generic else level) else text
+
+    if isinstance(expression, Number):
+        return name(expression.name) if expression.name else str(expression.value)
+    if isinstance(expression, Special):
+        return expression.name
+    if isinstance(expression, Unary):
+        return expression.op + again(expression.operand, _SIGNED)
+    if isinstance(expression, Binary):
+        level = _LEVELS[expression.op]
+        left, right = again(expression.left, level), again(expression.right, level + 1)
+        return f"{left} {expression.op} {right}"
+    if isinstance(expression, Conditional):
+        parts = expression.condition, expression.yes, expression.no
+        return "({} -> {} : {})".format(*map(again, parts))
+    return _of_names(expression, again, name)
+
+
+def _of_names(
+    expression: Any, again: Callable[[Any], str], name: Callable[[str], str]
+) -> str:
+    """Return the text of a variable, or of what is about channels or processes."""
+    if isinstance(expression, Reference):
+        variable = expression.variable
+        form = variable.form or variable.name.partition("@")[0]
+        form = re.sub(r"^\w+", lambda first: name(first[0]), form)
+        return form.format(*map(again, expression.indices))
+    if isinstance(expression, Measure):
+        return f"{expression.name}({again(expression.channel)})"
+    if isinstance(expression, Poll):
+        mark = "??" if expression.anywhere else "?"
+        arguments = ",".join(map(_argument, expression.arguments))
+        return f"{again(expression.channel)}{mark}[{arguments}]"
+    if isinstance(expression, (Call, Run)):
+        is_run = isinstance(expression, Run)
+        called = f"run {expression.proctype}" if is_run else expression.name
+        return f"{called}({','.join(map(again, expression.arguments))})"
+    pid = "" if expression.pid is None else f"[{again(expression.pid)}]"
+    if isinstance(expression, RemoteLabel):
+        return f"{name(expression.proctype)}{pid}@{name(expression.label)}"
+    return f"{name(expression.proctype)}{pid}:{again(expression.reference)}"
+
+
+def _argument(argument: Argument) -> str:
+    if argument.value is None:
+        return "_"
+    text = written(argument.value)
+    constant = isinstance(argument.value, Number)
+    return text if argument.kind == "store" or constant else f"eval({text})"
+
+
+def _level(expression: Expression) -> int:
+    if isinstance(expression, Binary):
+        return _LEVELS[expression.op]
+    return _SIGNED if isinstance(expression, Unary) else _PRIMARY
+
 
 _UNARY = {"always": "[]", "eventually": "<>", "next": "X", "[]": "[]", "<>": "<>"}
 _UNARY |= {"X": "X", "!": "!"}
@@ -98,28 +184,4 @@ def generic_of(expression: Expression) -> propositions.Expression | None:
     for node in nodes_in(expression):
         if not isinstance(node, _KNOWN) or getattr(node, "op", "!") not in _OPERATORS:
             return None
-    return parse_proposition(_text(expression))
-
-
-def _text(part: Any) -> str:
-    """Return an expression in the syntax of formulas, operands in brackets."""
-    if isinstance(part, Number):
-        return escaped(part.name) if part.name else str(part.value)
-    if isinstance(part, Special):
-        return str(part.name)
-    if isinstance(part, Reference):
-        form = re.sub(r"^\w+", lambda name: escaped(name[0]), part.variable.form)
-        return form.format(*map(_text, part.indices))
-    if isinstance(part, Unary):
-        return f"{part.op}({_text(part.operand)})"
-    if isinstance(part, Binary):
-        return f"({_text(part.left)}) {part.op} ({_text(part.right)})"
-    if isinstance(part, Measure):
-        return f"{part.name}({_text(part.channel)})"
-    if isinstance(part, Call):
-        return f"{part.name}({','.join(map(_text, part.arguments))})"
-    process = escaped(part.proctype)
-    process += "" if part.pid is None else f"[{_text(part.pid)}]"
-    if isinstance(part, RemoteLabel):
-        return f"{process}@{escaped(part.label)}"
-    return f"{process}:{_text(part.reference)}"
+    return parse_proposition(written(expression, generic=True))

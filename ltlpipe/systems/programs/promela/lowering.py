@@ -32,8 +32,7 @@ from ltlpipe.systems.programs.program import (
 )
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.executability import Executability
-from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
-from ltlpipe.systems.programs.promela.fusion import fused
+from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, fused, leaving
 from ltlpipe.systems.programs.promela.messages import Alternative
 from ltlpipe.systems.programs.promela.storage import (
     GLOBAL,

@@ -15,8 +15,8 @@ from ltlpipe.systems.programs.promela.checking import (
     fields_of,
 )
 from ltlpipe.systems.programs.promela.declarations import declared
-from ltlpipe.systems.programs.promela.labels import Labels
-from ltlpipe.systems.programs.promela.printing import written
+from ltlpipe.systems.programs.promela.formulas import written
+from ltlpipe.systems.programs.promela.scopes import Labels
 from ltlpipe.systems.programs.promela.syntax import (
     BYTE,
     Argument,

@@ -12,16 +12,34 @@ before; in formulas there are temporal operators besides.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.systems.programs.promela.sources import SEPARATOR, Preprocessed
+from ltlpipe.systems.programs.promela.syntax import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.systems.programs.promela.syntax import Place
+SEPARATOR = "\x02"
+"""Stands between tokens that expansion has brought side by side."""
+
+
+class Preprocessed(NamedTuple):
+    """A text without directives and macros."""
+
+    text: str
+    starts: list[int]  # offsets where the pieces of the text begin
+    places: list[Place]  # of these pieces
+    macros: dict[str, str]  # what macros without parameters stand for at the end
+
+    def place(self, offset: int) -> Place:
+        """Return the place of a character."""
+        piece = bisect_right(self.starts, offset) - 1
+        file, line, column = self.places[piece]
+        return Place(file, line, column + offset - self.starts[piece])
+
 
 TYPES = ("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan")
 # fmt: off
