@@ -15,6 +15,7 @@ import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocation
+from ltlpipe.systems.programs.eca.guards import decision_tree
 from ltlpipe.systems.programs.eca.kernels import Op, Tables
 from ltlpipe.systems.programs.eca.liveness import (
     DEAD,
@@ -27,7 +28,6 @@ from ltlpipe.systems.programs.eca.liveness import (
 )
 from ltlpipe.systems.programs.eca.program import N_OWN
 from ltlpipe.systems.programs.eca.ranges import ANALYSING, assigned, interval
-from ltlpipe.systems.programs.eca.trees import decision_tree
 from ltlpipe.systems.programs.program import (
     Binary,
     Lookup,

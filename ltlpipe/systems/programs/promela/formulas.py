@@ -95,8 +95,8 @@ def _of_names(
         arguments = ",".join(map(_argument, expression.arguments))
         return f"{again(expression.channel)}{mark}[{arguments}]"
     if isinstance(expression, (Call, Run)):
-        is_run = isinstance(expression, Run)
-        called = f"run {expression.proctype}" if is_run else expression.name
+        called = expression.name if isinstance(expression, Call) else "run "
+        called += expression.proctype if isinstance(expression, Run) else ""
         return f"{called}({','.join(map(again, expression.arguments))})"
     pid = "" if expression.pid is None else f"[{again(expression.pid)}]"
     if isinstance(expression, RemoteLabel):
