@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.eca.liveness import Behaviour
     from ltlpipe.systems.programs.eca.ranges import Known, Ranges
     from ltlpipe.systems.programs.eca.rules import Rules
 
@@ -159,18 +158,18 @@ class _Guarded(NamedTuple):
     masks: dict[int, int]  # regions, by variable
 
 
-def decision_tree(ranges: Ranges, behaviours: Sequence[Behaviour]) -> Job[np.ndarray]:
+def decision_tree(ranges: Ranges, numbers: Sequence[int]) -> Job[np.ndarray]:
     """Return the tree for rules in order, as the kernel reads it."""
-    builder = _Builder(ranges, behaviours)
+    builder = _Builder(ranges, numbers)
     candidates = [
         _Guarded(
             k,
             {
                 variable: ranges.rules.within(variable, spans)
-                for variable, spans in ranges.rules.rules[b.number].literals
+                for variable, spans in ranges.rules.rules[number].literals
             },
         )
-        for k, b in enumerate(behaviours)
+        for k, number in enumerate(numbers)
     ]
     known = {v: k.mask for v, k in enumerate(ranges.always)}
     yield from builder.node(candidates, known)
@@ -180,10 +179,10 @@ def decision_tree(ranges: Ranges, behaviours: Sequence[Behaviour]) -> Job[np.nda
 class _Builder:
     """Writes a tree, nodes before their children."""
 
-    def __init__(self, ranges: Ranges, behaviours: Sequence[Behaviour]) -> None:
+    def __init__(self, ranges: Ranges, numbers: Sequence[int]) -> None:
         self._rules = ranges.rules
-        self._behaviours = behaviours
-        self._left = _ROOM * (len(behaviours) + 25)
+        self._numbers = numbers
+        self._left = _ROOM * (len(numbers) + 25)
         self._ticks = Ticks(ANALYSING, 0.5)
         self.tree: list[int] = []
 
@@ -255,7 +254,7 @@ class _Builder:
         self._left -= len(candidates)
         for rule, masks in candidates:
             literals: list[int] = []
-            spans = dict(self._rules.rules[self._behaviours[rule].number].literals)
+            spans = dict(self._rules.rules[self._numbers[rule]].literals)
             for variable, mask in masks.items():
                 if known[variable] & ~mask:
                     bounds = [x for span in spans[variable] for x in span]

@@ -135,7 +135,7 @@ def make_tables(
         constants.append(values)
         if ticks.over(1 + len(behaviour.body)):
             yield ticks.progress
-    tree = yield from decision_tree(ranges, behaviours)
+    tree = yield from decision_tree(ranges, [b.number for b in behaviours])
     fields = [(f.word, f.shift, f.mask, f.low) for f in layout.fields]
     tables = Tables(
         tree,
