@@ -28,6 +28,7 @@ from ltlpipe.systems.programs.program import (
     Number,
     Read,
     Transition,
+    buffered,
 )
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.flow import Flow, leaving
@@ -145,8 +146,8 @@ class Messages(Translator):
                 fitted(self.value(tree, frame), kind.bounds, self.storage)
                 for tree, kind in zip(step.values, site_fields, strict=True)
             )
+            message = Message(number, True, values)
             if not channel.capacity:
-                message = Message(number, True, values)
                 effects = [
                     assignment
                     for sends in (True, False)  # of both that move, here
@@ -157,14 +158,9 @@ class Messages(Translator):
             elif step.sorted:
                 ways += self._sorted(condition, number, values)
             else:
-                room = Binary("<", self.length(number), Number(channel.capacity))
-                exchange = [
-                    self._set(self._cell(cell, channel.capacity, number), value)
-                    for cell, value in zip(channel.cells, values, strict=True)
-                ]
-                exchange.append(self._lengthened(number, "+"))
-                exchange += self._traced(number, values, sends=True)
-                ways.append(Alternative((condition, room), tuple(exchange)))
+                room, exchange = buffered(channel, message, self.storage.variables)
+                exchange += (*self._traced(number, values, sends=True),)
+                ways.append(Alternative((condition, room), exchange))
         return [*ways, *self._unusable(step.channel, n_fields, frame)]
 
     def _traced(
@@ -181,15 +177,6 @@ class Messages(Translator):
                 assert isinstance(site.initial, syntax.NewChannel)
                 return site.initial.fields
         raise AssertionError
-
-    def _cell(self, cell: int, capacity: int, channel: int) -> Read | Element:
-        if capacity == 1:
-            return Read(cell)
-        return Element(cell, capacity, self.length(channel))
-
-    def _lengthened(self, channel: int, op: str) -> Assignment:
-        length = self.storage.channels[channel].length
-        return self._set(Read(length), Binary(op, Read(length), Number(1)))
 
     def _usable(
         self, tree: syntax.Expression, n_fields: int, frame: Frame
@@ -234,7 +221,8 @@ class Messages(Translator):
                 exchange.append(self._set(Read(cell + place), value))
                 for k in range(place + 1, channel.capacity):
                     exchange.append(self._set(Read(cell + k), Read(cell + k - 1)))
-            exchange.append(self._lengthened(number, "+"))
+            longer = Binary("+", Read(channel.length), Number(1))
+            exchange.append(self._set(Read(channel.length), longer))
             exchange += self._traced(number, values, sends=True)
             yield Alternative(tuple(conditions), tuple(exchange))
 
@@ -286,13 +274,7 @@ class Messages(Translator):
         if not step.stays:
             values = [Read(cell + place) for cell in channel.cells]
             yield from self._traced(number, values, sends=False)
-            yield self._lengthened(number, "-")
-            for cell in channel.cells:
-                last = cell + channel.capacity - 1
-                for k in range(cell + place, last):
-                    yield self._set(Read(k), Read(k + 1))
-                yield self._set(Read(last), Number(0))
-        for cell, argument in zip(channel.cells, step.arguments, strict=True):
-            target = self._stored(argument, frame)
-            if target is not None:
-                yield self._set(target, Read(cell + place))
+        targets = tuple(self._stored(a, frame) for a in step.arguments)
+        message = Message(number, False, targets)
+        variables = self.storage.variables
+        yield from buffered(channel, message, variables, place, stays=step.stays)[1]
