@@ -260,7 +260,7 @@ class AnswerTable(ExitStack):
 
     def finish(self, *, quiet: bool) -> None:
         """Close the table, write the report, and say so in a line each."""
-        if self._table is None or self._place is None:
+        if self._table is None:
             return
         self._writing.close()
         if not quiet:
