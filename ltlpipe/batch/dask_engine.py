@@ -40,13 +40,14 @@ from ltlpipe.batch.pool import (
     lost,
     shared_bytes,
 )
-from ltlpipe.batch.tasks import CRASH, Activity, file_kind, now
+from ltlpipe.batch.tasks import Activity, file_kind, now
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular, write_bytes
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.wire import packed, unpacked
 from ltlpipe.runtime.workers import close_idle
+from ltlpipe.verdict.verdict import CRASH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

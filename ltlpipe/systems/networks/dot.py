@@ -21,7 +21,6 @@ in HTML is its text, with blanks for tags.
 
 from __future__ import annotations
 
-import html
 import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -202,6 +201,8 @@ class _Reader:
             if depth == 0:
                 inner = self.text[self.place + 1 : angle.start()]
                 self._move(angle.end())
+                import html  # its entities are many, and seldom needed
+
                 return " ".join(html.unescape(_TAG.sub(" ", inner)).split())
         raise self._unexpected()
 
