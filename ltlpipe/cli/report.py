@@ -221,7 +221,7 @@ class AnswerTable(ExitStack):
         self._out, self._report = out, report
         self._system, self._options = " ".join(system), options
         self._counts: Counter[str] = Counter()
-        self._table, self._place = None, out
+        self._table, self._place = None, out or ""
         if out is None and report is None:
             return
         from ltlpipe.batch.table_files import open_table
@@ -260,7 +260,7 @@ class AnswerTable(ExitStack):
 
     def finish(self, *, quiet: bool) -> None:
         """Close the table, write the report, and say so in a line each."""
-        if self._table is None or self._place is None:
+        if self._table is None:
             return
         self._writing.close()
         if not quiet:
