@@ -201,8 +201,8 @@ def coloured_client_server(
     ),
 ) -> None:
     """N clients and M servers that serve one of them at a time, as a symmetric net."""
-    from ltlpipe.families.nets import coloured_client_server as family
-    from ltlpipe.families.nets import priorities as constraint
+    from ltlpipe.families.networks import coloured_client_server as family
+    from ltlpipe.families.networks import priorities as constraint
     from ltlpipe.runtime.files import write_text
     from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
     from ltlpipe.systems.nets.writing import pnml_text, save_pnml

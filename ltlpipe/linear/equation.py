@@ -12,7 +12,7 @@ Disjunctions are split where the solution of the linear program satisfies none o
 parts; then those that are about what may put into the places of the part that is taken
 to be true.  (Where no transition is enabled, empty places are siphons.)  Marked pairs
 that never are together, and initially marked traps that have no token where it
-satisfies all, are excluded (`ltlpipe.linear.cuts`), and it is solved again.
+satisfies all, are excluded (`ltlpipe.linear.net_arrays`), and it is solved again.
 
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
 77(4), 1989, Sec. IV-B (state equation) and V-C (traps); J. Esparza and S. Melzer,
@@ -41,8 +41,13 @@ from ltlpipe.linear.constraints import (
     rows_in,
     sort_parts,
 )
-from ltlpipe.linear.cuts import empty_trap, pair_rows, trap_row
-from ltlpipe.linear.solvers import rounded, state_solver
+from ltlpipe.linear.net_arrays import (
+    empty_trap,
+    pair_rows,
+    rounded,
+    state_solver,
+    trap_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
