@@ -122,10 +122,10 @@ class _Lookup:
         if isinstance(part, generic.Name):
             return self.named(part.text)
         if isinstance(part, generic.Element):
-            return f"{part.array}[{self.text_of(part.index)}]"
+            return f"{self.word(part.array)}[{self.text_of(part.index)}]"
         if isinstance(part, generic.Path):
             return ".".join(
-                name if index is None else f"{name}[{self.text_of(index)}]"
+                self.word(name) + ("" if index is None else f"[{self.text_of(index)}]")
                 for name, index in part.parts
             )
         if isinstance(part, generic.Remote):
@@ -138,17 +138,21 @@ class _Lookup:
             return sign.join(operands) if len(operands) > 1 else sign + operands[0]
         raise self.refusal(f"{part}, expected an expression of the model")
 
+    def word(self, name: str) -> str:
+        """Return a name, or names with dots between them, as models can have it."""
+        if not all(map(str.isidentifier, name.split("."))):
+            message = f"undeclared variable {name!r}"
+            raise self.refusal(message, name, UnknownNameError)
+        return name
+
     def named(self, name: str) -> str:
-        first, table, macros = (
-            name.partition(".")[0],
-            self.table,
-            self.model.tree.macros,
-        )
-        if first in (*table.symbols, *table.constants, *_SPECIAL, "np_", "timeout"):
-            return name
+        table, macros = self.table, self.model.tree.macros
+        known = *table.symbols, *table.constants, *_SPECIAL, "np_", "timeout"
+        if name.partition(".")[0] in known:
+            return self.word(name)
         if name not in macros:
-            known = nearest(name, [*table.symbols, *table.constants, *macros])
-            message = f"undeclared variable {name!r}{known}"
+            meant = nearest(name, [*table.symbols, *table.constants, *macros])
+            message = f"undeclared variable {name!r}{meant}"
             raise self.refusal(message, name, UnknownNameError)
         try:
             parse_expression(macros[name], set(table.proctypes))
@@ -169,9 +173,9 @@ class _Lookup:
             message = f"undeclared variable: no proctype is called {name!r}{known}"
             raise self.refusal(message, name, UnknownNameError)
         if isinstance(subject, generic.Name):
-            return f"{shown}{part.mark}{subject.text}"
+            return f"{shown}{part.mark}{self.word(subject.text)}"
         if isinstance(subject, generic.Element):
-            return f"{shown}:{subject.array}[{self.text_of(subject.index)}]"
+            return f"{shown}:{self.text_of(subject)}"
         raise self.refusal(f"{part}, expected a variable of a process")
 
     def call(self, part: generic.Call) -> str:
