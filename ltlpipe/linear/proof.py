@@ -55,13 +55,10 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from ltlpipe.linear.constraints import Constraint
     from ltlpipe.logic.formulas import Formula
-
-    Cube = dict[str, bool]
-    from collections.abc import Iterable, Iterator
 
     Cube = dict[str, bool]
 
