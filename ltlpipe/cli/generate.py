@@ -124,7 +124,7 @@ def formulas(
         help="Output file; by default standard output.",
     ),
 ) -> None:
-    """N different LTL formulas in the style of RERS problems."""
+    """N different LTL formulas: instances of specification patterns."""
     from ltlpipe.logic.generating import formula_set
 
     if (actions is None) == (not system):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -253,7 +252,9 @@ def note_search(trace: Trace, search: AnySearch) -> None:
 
 def note_sample(question: Question, trace: Trace, members: Sequence[Member]) -> None:
     """Tell a trace what bitstate searches have seen of the question's product."""
+    from hashlib import sha256
+
     said = {name: getattr(question.options, name) for name in PRODUCT_OPTIONS}
     text = json.dumps(said, sort_keys=True, default=repr)
-    product = hashlib.sha256(text.encode()).hexdigest()[:16]
+    product = sha256(text.encode()).hexdigest()[:16]
     trace.note(sample=encoded(product, members))

@@ -46,7 +46,7 @@ from ltlpipe.strategies.state_search import (
     search_states,
 )
 from ltlpipe.strategies.subset import refinement_of
-from ltlpipe.systems.programs.eca.system import EcaSystem
+from ltlpipe.systems.kinds import is_eca
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -443,7 +443,7 @@ def certificate_of(
         reduction = yield from job
     invariant = None
     network = with_components(question)
-    if network is not None and isinstance(network.system, EcaSystem):
+    if network is not None and is_eca(network.system):
         invariant = yield from invariant_of(network.system)
     packed = strategy.packed
     evidence = Evidence(search, packed, automaton, columns, reduction, invariant)

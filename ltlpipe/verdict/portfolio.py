@@ -36,7 +36,7 @@ from ltlpipe.question.answer import (
     Tried,
 )
 from ltlpipe.question.conditions import AMPLE, EXPLICIT, LINEAR, WALKS
-from ltlpipe.question.model import Substitute
+from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import (
@@ -488,6 +488,22 @@ def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run 
     return None
 
 
+def _about_less(
+    strategy: str, question: ModelQuestion
+) -> Job[tuple[Question, Question]]:
+    """Return a question with a simpler formula, and one about a smaller model, too."""
+    from ltlpipe.strategies.merged_statements import with_merged_statements
+    from ltlpipe.strategies.simplified import simplified
+    from ltlpipe.strategies.smaller_nets import about_smaller_net
+
+    before = asked = yield from simplified(question)
+    if strategy != LINEAR:  # which may take colours, and has no runs
+        asked = yield from about_smaller_net(asked)
+    if strategy in (EXPLICIT, AMPLE, WALKS):
+        asked = yield from with_merged_statements(asked)
+    return before, asked
+
+
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     """Return the job of a strategy.
 
@@ -504,15 +520,9 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
-        from ltlpipe.strategies.merged_statements import with_merged_statements
-        from ltlpipe.strategies.simplified import simplified
-        from ltlpipe.strategies.smaller_nets import about_smaller_net
-
-        before = asked = yield from simplified(asked)
-        if strategy.name != LINEAR:  # which may take colours, and has no runs
-            asked = yield from about_smaller_net(asked)
-        if strategy.name in (EXPLICIT, AMPLE, WALKS):
-            asked = yield from with_merged_statements(asked)
+        before = asked
+        if isinstance(asked, ModelQuestion):
+            before, asked = yield from _about_less(strategy.name, asked)
         answer = yield from answered(strategy, asked, trace)
         if asked is not before:
             assert isinstance(asked, Substitute)

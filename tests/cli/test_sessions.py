@@ -129,6 +129,6 @@ def test_how_many_sessions():
     assert found["README.md"] >= 2
     assert found["docs/tutorial.md"] >= 15
     assert found["docs/fairness.md"] >= 15
-    assert found["docs/charts.md"] >= 2
+    assert found["docs/counterexamples.md"] >= 5
     assert found["docs/models.md"] >= 3
     assert found["docs/rers.md"] >= 1

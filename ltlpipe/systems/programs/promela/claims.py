@@ -7,19 +7,18 @@ has found a violation, whatever comes: there is a state for that, which accepts.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ltlpipe.systems.programs.claims import buchi_automaton
 from ltlpipe.systems.programs.promela.flow import Flow, leaving
 from ltlpipe.systems.programs.promela.formulas import named
 from ltlpipe.systems.programs.promela.syntax import (
     Assert,
-    Binary,
     Condition,
     Else,
     Number,
     Reference,
-    Unary,
+    with_parts,
 )
 
 if TYPE_CHECKING:
@@ -39,26 +38,14 @@ def automaton_of(claim: Claim, found: dict[str, Expression]) -> str:
     end = flow.end.number if flow.end.number > 0 else sink
     states = []
     for node in flow.nodes:
-        edges = [f"[t] {end - 1}"] if node is flow.end else []
+        edges = [("t", end - 1)] if node is flow.end else []
         for label, target in _edges(node, propositions, end):
-            edges.append(f"[{label}] {target - 1}")
-        states.append((node.number, edges))
+            edges.append((label, target - 1))
+        states.append(edges)
     if end == sink:
-        states.append((sink, [f"[t] {sink - 1}"]))
-    lines = [
-        "HOA: v1",
-        f"States: {len(states)}",
-        "Start: 0",
-        propositions.header(),
-        "acc-name: Buchi",
-        "Acceptance: 1 Inf(0)",
-        "properties: state-acc explicit-labels",
-        "--BODY--",
-    ]
-    for number, edges in states:
-        mark = " {0}" if number in accepting else ""
-        lines += [f"State: {number - 1}{mark}", *edges]
-    return "\n".join([*lines, "--END--", ""])
+        states.append([("t", sink - 1)])
+    marked = {number - 1 for number in accepting}
+    return buchi_automaton(list(propositions.numbers), 0, marked, states)
 
 
 class _Propositions:
@@ -75,14 +62,6 @@ class _Propositions:
             return "t" if expression.value else "f"
         text = named(expression, self.found)
         return str(self.numbers.setdefault(text, len(self.numbers)))
-
-    def header(self) -> str:
-        """Return the line that names the propositions."""
-        quoted = [
-            '"{}"'.format(text.replace("\\", "\\\\").replace('"', '\\"'))
-            for text in self.numbers
-        ]
-        return " ".join(["AP:", str(len(quoted)), *quoted])
 
 
 def _edges(node: Node, propositions: _Propositions, end: int) -> list[tuple[str, int]]:
@@ -115,13 +94,5 @@ def _without_variables(expression: Expression) -> Expression:
             value = variable.initial
             number = value.value if isinstance(value, Number) else 0
             return Number(expression.place, number)
-    if isinstance(expression, Unary):
-        return replace(expression, operand=_without_variables(expression.operand))
-    if isinstance(expression, Binary):
-        left, right = expression.left, expression.right
-        return replace(
-            expression,
-            left=_without_variables(left),
-            right=_without_variables(right),
-        )
-    return expression
+    found: Expression = with_parts(expression, _without_variables)
+    return found

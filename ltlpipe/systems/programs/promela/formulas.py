@@ -1,4 +1,4 @@
-"""Formulas of Promela: ``ltl`` blocks, and names of propositions in other formulas.
+"""Texts of expressions, and formulas of Promela: ``ltl`` blocks and their propositions.
 
 A block becomes a formula in the syntax of all formulas.  What these cannot say, such as
 ``x & 3``, becomes a name there: its text.
@@ -6,28 +6,117 @@ A block becomes a formula in the syntax of all formulas.  What these cannot say,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions import syntax as propositions
-from ltlpipe.systems.programs.promela.printing import written
+from ltlpipe.logic.propositions.syntax import escaped
 from ltlpipe.systems.programs.promela.syntax import (
+    Argument,
     Binary,
     Call,
+    Conditional,
     Expression,
     Formula,
     Measure,
     Number,
+    Poll,
     Reference,
     RemoteLabel,
     RemoteVariable,
+    Run,
     Special,
     Unary,
+    nodes_in,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.systems.programs.promela.checking import Expressions
     from ltlpipe.systems.programs.promela.parsing import Node
     from ltlpipe.systems.programs.promela.syntax import Place
+
+_LEVELS = {
+    operator: level
+    for level, operators in enumerate(
+        (
+            *(("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!=")),
+            *(("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%")),
+        )
+    )
+    for operator in operators
+}
+_SIGNED = 1 + max(_LEVELS.values())
+_PRIMARY = 1 + _SIGNED
+
+
+def written(expression: Expression, *, generic: bool = False) -> str:
+    """Return the text of an expression, with the parentheses that it needs.
+
+    With `generic`, in the syntax of all formulas: these group otherwise, so operands
+    are in parentheses.
+    """
+    name = escaped if generic else str
+
+    def again(inner: Any, level: int = 0) -> str:
+        text, own = written(inner, generic=generic), _level(inner)
+        return f"({text})" if own < (_PRIMARY if level and generic else level) else text
+
+    if isinstance(expression, Number):
+        return name(expression.name) if expression.name else str(expression.value)
+    if isinstance(expression, Special):
+        return expression.name
+    if isinstance(expression, Unary):
+        return expression.op + again(expression.operand, _SIGNED)
+    if isinstance(expression, Binary):
+        level = _LEVELS[expression.op]
+        left, right = again(expression.left, level), again(expression.right, level + 1)
+        return f"{left} {expression.op} {right}"
+    if isinstance(expression, Conditional):
+        parts = expression.condition, expression.yes, expression.no
+        return "({} -> {} : {})".format(*map(again, parts))
+    return _of_names(expression, again, name)
+
+
+def _of_names(
+    expression: Any, again: Callable[[Any], str], name: Callable[[str], str]
+) -> str:
+    """Return the text of a variable, or of what is about channels or processes."""
+    if isinstance(expression, Reference):
+        variable = expression.variable
+        form = variable.form or variable.name.partition("@")[0]
+        form = re.sub(r"^\w+", lambda first: name(first[0]), form)
+        return form.format(*map(again, expression.indices))
+    if isinstance(expression, Measure):
+        return f"{expression.name}({again(expression.channel)})"
+    if isinstance(expression, Poll):
+        mark = "??" if expression.anywhere else "?"
+        arguments = ",".join(map(_argument, expression.arguments))
+        return f"{again(expression.channel)}{mark}[{arguments}]"
+    if isinstance(expression, (Call, Run)):
+        called = expression.name if isinstance(expression, Call) else "run "
+        called += expression.proctype if isinstance(expression, Run) else ""
+        return f"{called}({','.join(map(again, expression.arguments))})"
+    pid = "" if expression.pid is None else f"[{again(expression.pid)}]"
+    if isinstance(expression, RemoteLabel):
+        return f"{name(expression.proctype)}{pid}@{name(expression.label)}"
+    return f"{name(expression.proctype)}{pid}:{again(expression.reference)}"
+
+
+def _argument(argument: Argument) -> str:
+    if argument.value is None:
+        return "_"
+    text = written(argument.value)
+    constant = isinstance(argument.value, Number)
+    return text if argument.kind == "store" or constant else f"eval({text})"
+
+
+def _level(expression: Expression) -> int:
+    if isinstance(expression, Binary):
+        return _LEVELS[expression.op]
+    return _SIGNED if isinstance(expression, Unary) else _PRIMARY
+
 
 _UNARY = {"always": "[]", "eventually": "<>", "next": "X", "[]": "[]", "<>": "<>"}
 _UNARY |= {"X": "X", "!": "!"}
@@ -35,8 +124,12 @@ _BINARY = {"until": "U", "stronguntil": "U", "U": "U", "weakuntil": "W", "W": "W
 _BINARY |= {"release": "R", "V": "R", "R": "R", "implies": "->", "->": "->"}
 _BINARY |= {"equivalent": "<->", "<->": "<->", "&&": "&&", "/\\": "&&"}
 _BINARY |= {"||": "||", "\\/": "||"}
-_OPERATORS = frozenset(("+", "-", "*", "/", "%", "&&", "||"))
+_OPERATORS = frozenset(("!", "+", "-", "*", "/", "%", "&&", "||"))
 _OPERATORS |= {"==", "!=", "<", "<=", ">", ">="}
+_KNOWN = (
+    *(Number, Special, Reference, Unary, Binary, Measure, Call),
+    *(RemoteLabel, RemoteVariable),
+)
 _LETTERS = frozenset("XFGUWRMV")  # which names of operators are made of
 
 
@@ -85,89 +178,10 @@ def _within(node: Node, expressions: Expressions, found: dict[str, Expression]) 
 
 def generic_of(expression: Expression) -> propositions.Expression | None:
     """Return an expression as formulas have it, with names; None if they cannot."""
-    if isinstance(expression, Number):
-        if expression.name:
-            return propositions.Name(expression.name)
-        return propositions.Number(expression.value)
-    if isinstance(expression, Special):
-        return propositions.Name(expression.name)
-    if isinstance(expression, Reference):
-        return _reference(expression)
-    if isinstance(expression, Unary):
-        return _unary(expression)
-    if isinstance(expression, Binary):
-        return _binary(expression)
-    if isinstance(expression, Measure):
-        channel = generic_of(expression.channel)
-        return channel and propositions.Call(expression.name, (channel,))
-    if isinstance(expression, Call):
-        arguments = [generic_of(argument) for argument in expression.arguments]
-        known = tuple(a for a in arguments if a is not None)
-        whole = len(known) == len(arguments)
-        return propositions.Call(expression.name, known) if whole else None
-    if isinstance(expression, (RemoteLabel, RemoteVariable)):
-        return _remote(expression)
-    return None
+    # Imported here: models without formulas need no parser.
+    from ltlpipe.logic.propositions.parsing import parse_proposition
 
-
-def _reference(expression: Reference) -> propositions.Expression | None:
-    indices = [generic_of(index) for index in expression.indices]
-    if not indices:
-        return propositions.Name(expression.variable.form)
-    parts: list[tuple[str, propositions.Expression | None]] = []
-    for part in expression.variable.form.split("."):
-        name = part.removesuffix("[{}]")
-        index = indices.pop(0) if name != part else None
-        if name != part and index is None:
+    for node in nodes_in(expression):
+        if not isinstance(node, _KNOWN) or getattr(node, "op", "!") not in _OPERATORS:
             return None
-        parts.append((name, index))
-    # Names in front of the first index are one.
-    first = next(k for k, (_, index) in enumerate(parts) if index is not None)
-    array = ".".join(name for name, _ in parts[: first + 1])
-    index = parts[first][1]
-    assert index is not None
-    if first == len(parts) - 1:
-        return propositions.Element(array, index)
-    return propositions.Path(((array, index), *parts[first + 1 :]))
-
-
-def _unary(expression: Unary) -> propositions.Expression | None:
-    operand = generic_of(expression.operand)
-    if operand is None or expression.op == "~":
-        return None
-    if expression.op == "-":
-        return propositions.negative(operand)
-    return propositions.Operation("!", (operand,))
-
-
-def _binary(expression: Binary) -> propositions.Expression | None:
-    left, right = generic_of(expression.left), generic_of(expression.right)
-    op = expression.op
-    if left is None or right is None or op not in _OPERATORS:
-        return None
-    if op == "-":
-        return propositions.joined("+", left, propositions.negative(right))
-    if op in ("+", "&&", "||"):
-        return propositions.joined(op, left, right)
-    if op in ("*", "/", "%"):
-        return propositions.Operation(op, (left, right))
-    return propositions.compared(op, left, right)
-
-
-def _remote(
-    expression: RemoteLabel | RemoteVariable,
-) -> propositions.Expression | None:
-    process: propositions.Name | propositions.Element
-    process = propositions.Name(expression.proctype)
-    if expression.pid is not None:
-        pid = generic_of(expression.pid)
-        if pid is None:
-            return None
-        process = propositions.Element(expression.proctype, pid)
-    if isinstance(expression, RemoteLabel):
-        label = propositions.Name(expression.label)
-        return propositions.Remote(process, "@", label)
-    variable = _reference(expression.reference)
-    if not isinstance(variable, (propositions.Name, propositions.Element)):
-        return None
-    return propositions.Remote(process, ":", variable)
+    return parse_proposition(written(expression, generic=True))

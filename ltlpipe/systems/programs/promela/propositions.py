@@ -2,7 +2,8 @@
 
 They may name global variables, constants and macros without parameters; fields and
 elements; ``len(q)`` and the tests of channels; ``P[1]@label`` and ``P[1]:x``; what Spin
-predefines, and `ltlpipe.systems.programs.promela.facts`.
+predefines, and `FACTS`.  No variable of a model is called like one of these: names that
+begin with ``_`` are predefined.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from ltlpipe.logic.propositions import syntax as generic
 from ltlpipe.runtime.errors import FormulaError, InputError, UnknownNameError
 from ltlpipe.runtime.names import nearest
 from ltlpipe.systems.programs.promela.checking import Expressions
-from ltlpipe.systems.programs.promela.facts import FACTS
 from ltlpipe.systems.programs.promela.parsing import Node, parse_expression
 from ltlpipe.systems.programs.promela.resolving import check_label
 from ltlpipe.systems.programs.promela.scopes import Scope
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela import syntax
     from ltlpipe.systems.programs.promela.scopes import Table
     from ltlpipe.systems.propositions.binding import Vocabulary
+
+FAULT = "_fault"
+"""An assertion has failed, an index was out of range, a ``d_step`` was blocked, ..."""
+VALID_END = "_valid_end"
+"""Every process has ended, is at its end, or at a label ``end``; or there is a fault,
+which is told by `FAULT` alone."""
+ACCEPT = "_accept"
+"""Some process is at a label ``accept``."""
+FACTS = (FAULT, VALID_END, ACCEPT)
+
 
 _SPECIAL = ("_nr_pr", "_last")
 _NOWHERE = Place("", 0, 0)
