@@ -54,6 +54,12 @@ FEW_GROUPS = 2
 Of two, only hidden steps of one are a set, and few are left.
 """
 
+MANY_COMPONENTS = 16
+"""Components of which small compositions are deterministic.
+
+Trimming finds more to take away there, even all that violates the property.
+"""
+
 SHORTENED_STATES = 100_000
 """States of what is left that may be stored for a short run."""
 
@@ -188,6 +194,7 @@ def reduce_network(
 ) -> Job[Composed]:
     """Compose and reduce the components of a question's network."""
     from ltlpipe.components.alphabet import trim
+    from ltlpipe.components.equivalences import SIMULATION
     from ltlpipe.components.merger import reduced_components, shrink_components
 
     visible, network = question.actions, question.system
@@ -211,6 +218,9 @@ def reduce_network(
     if equivalence == "strong":
         reduced = yield from shrink_components(network, visible)
     else:
+        many = len(network.components) >= MANY_COMPONENTS and shelf is None
+        if equivalence == SIMULATION and many and cap <= SMALL_CAP:
+            equivalence = "trace"
         reduced = yield from reduced_components(
             network,
             visible,

@@ -318,8 +318,12 @@ def test_where_a_step_stops_changes_nothing(component, hidden):
 def test_simulation_where_the_deterministic_form_is_larger():
     """What is larger by a power stays, with the states that others exceed left out."""
     component = hard_to_determinise(6)
-    again = [(s + (s > 0) * 9, a, d + (d > 0) * 9) for s, a, d in component.transitions()]
-    doubled = LTS.from_transitions([*component.transitions(), *again[: len(again) // 2]])
+    again = [
+        (s + (s > 0) * 9, a, d + (d > 0) * 9) for s, a, d in component.transitions()
+    ]
+    doubled = LTS.from_transitions(
+        [*component.transitions(), *again[: len(again) // 2]]
+    )
     small, name = run(least(doubled, ()))
     assert (small.n_states, name) == (component.n_states, SIMULATION)
     assert reduce(small) == reduce(component)
