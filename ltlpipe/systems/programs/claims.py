@@ -12,6 +12,7 @@ propositions do not have.  An index out of range and a division by zero give 0.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.logic.propositions.syntax import (
@@ -25,9 +26,10 @@ from ltlpipe.logic.propositions.syntax import (
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs import program as model
+from ltlpipe.systems.programs.ranges import Interval, combined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -112,22 +114,18 @@ class _Translator:
         state = self._state_test(node)
         if state is not None:
             return state, 0, 1
-        (left, *low_high), (right, low, high) = map(
-            self.translated, (node.left, node.right)
-        )
+        left, *first = self.translated(node.left)
+        right, *second = self.translated(node.right)
         if node.op in model.COMPARISONS:
             return compared(node.op, left, right), 0, 1
-        first, last = low_high
-        if node.op == "-":
-            node_op, right, low, high = "+", negative(right), -high, -low
-        else:
-            node_op = node.op
-        if node_op not in _BOUNDS:
+        if node.op not in ("+", "-", "*", "/", "%"):
             raise UnsupportedError(f"the operator {node.op}")
-        low, high = _BOUNDS[node_op](first, last, low, high)
+        low, high = combined(node.op, Interval(*first), Interval(*second))
         if max(abs(low), abs(high)) > _LARGEST:
             raise UnsupportedError("a value that may not fit into 32 bits")
-        return Operation(node_op, (left, right)), low, high
+        if node.op == "-":
+            return Operation("+", (left, negative(right))), low, high
+        return Operation(node.op, (left, right)), low, high
 
     def _state_test(self, node: model.Binary) -> Expression | None:
         """Return the test of a process's state, by the state's name."""
@@ -139,25 +137,6 @@ class _Translator:
             return None
         name = Name(self.variables[variable.variable].name)
         return compared(node.op, name, Text(states[value.value]))
-
-
-def _products(a: int, b: int, c: int, d: int) -> tuple[int, int]:
-    values = [x * y for x in (a, b) for y in (c, d)]
-    return min(values), max(values)
-
-
-def _no_larger(a: int, b: int, _c: int, _d: int) -> tuple[int, int]:
-    most = max(abs(a), abs(b))
-    return -most, most
-
-
-_BOUNDS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
-    "+": lambda a, b, c, d: (a + c, b + d),
-    "*": _products,
-    "/": _no_larger,
-    "%": _no_larger,
-}
-"""Bounds of a result by those of both operands."""
 
 
 # --- property processes -----------------------------------------------------
@@ -181,23 +160,34 @@ def automaton(
     if whole:
         atoms = list(dict.fromkeys(map(str, held)))
     numbers = {atom: number for number, atom in enumerate(atoms)}
-    quoted = [atom.replace("\\", "\\\\").replace('"', '\\"') for atom in atoms]
+    states: list[list[tuple[str, int]]] = [[] for _ in range(n_states)]
+    for edge, guard in zip(edges, guards, strict=True):
+        label = "t" if guard is None else _label(guard, numbers, whole=whole)
+        states[edge.source].append((label, edge.target))
+    return buchi_automaton(atoms, initial, accepting, states)
+
+
+def buchi_automaton(
+    propositions: Sequence[str],
+    initial: int,
+    accepting: Collection[int],
+    states: Sequence[Sequence[tuple[str, int]]],
+) -> str:
+    """Return an automaton in HOA; of each state its edges, labels and targets."""
+    quoted = ['"' + re.sub(r'[\\"]', r"\\\g<0>", text) + '"' for text in propositions]
     lines = [
         "HOA: v1",
-        f"States: {n_states}",
+        f"States: {len(states)}",
         f"Start: {initial}",
-        " ".join([f"AP: {len(atoms)}", *(f'"{atom}"' for atom in quoted)]),
+        " ".join([f"AP: {len(quoted)}", *quoted]),
         "acc-name: Buchi",
         "Acceptance: 1 Inf(0)",
         "properties: trans-labels explicit-labels state-acc",
         "--BODY--",
     ]
-    for state in range(n_states):
+    for state, edges in enumerate(states):
         lines.append(f"State: {state}" + " {0}" * (state in accepting))
-        for edge, guard in zip(edges, guards, strict=True):
-            if edge.source == state:
-                label = "t" if guard is None else _label(guard, numbers, whole=whole)
-                lines.append(f"[{label}] {edge.target}")
+        lines += [f"[{label}] {target}" for label, target in edges]
     return "\n".join([*lines, "--END--", ""])
 
 

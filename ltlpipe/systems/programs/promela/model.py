@@ -11,10 +11,10 @@ from ltlpipe.runtime.errors import LtlpipeError, RoomError, UnsupportedError
 from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.model import ProgramModel
-from ltlpipe.systems.programs.promela.claims import automaton_of
-from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
+from ltlpipe.systems.programs.promela.formulas import automaton_of
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
 from ltlpipe.systems.programs.promela.planning import MAX_PROCESSES, planned
+from ltlpipe.systems.programs.promela.propositions import ACCEPT, FAULT, VALID_END
 from ltlpipe.systems.programs.promela.showing import Shown
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
