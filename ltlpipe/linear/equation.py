@@ -346,6 +346,33 @@ class StateEquation:
             "factors": [factors[k] for k in used],
         }
 
+    def fewest_firings(
+        self, rows: Sequence[Constraint]
+    ) -> dict[tuple[tuple[int, int], ...], int]:
+        """Return how often each effect has to happen, at least, for rows to hold.
+
+        Rounded up; nothing where no solution is found.
+        """
+        import highspy
+
+        every = np.arange(len(self._columns), dtype=np.int32)
+        if not len(every):
+            return {}
+        self.limit(self._solver)
+        told, n_rows = [*map(self._row, rows)], len(self._initial) + len(self.known)
+        self._solver.changeColsCost(len(every), every, np.ones(len(every)))
+        self._add_rows(told)
+        self._solver.run()
+        counts = np.zeros(len(every))
+        if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            counts = np.array(self._solver.getSolution().col_value)
+        self._delete_rows(n_rows, len(told))
+        self._solver.changeColsCost(len(every), every, np.zeros(len(every)))
+        return {
+            self._columns[k]: int(np.ceil(counts[k] - TOLERANCE))
+            for k in np.flatnonzero(counts > TOLERANCE).tolist()
+        }
+
     def is_never_increased(self, weights: dict[int, int]) -> bool:
         """Whether no transition increases a weighted sum of tokens."""
         if not self._columns:

@@ -110,6 +110,11 @@ _SAMPLE, _DEGREE = 1_000, 8
 before fewer states are stored.
 """
 
+_MOST_WORDS = 1 << 19
+"""Words of the successors of one state; where they may be more, states are too large to
+be stored just to make a run shorter.
+"""
+
 SYSTEM, PRODUCT = "system", "product"
 
 
@@ -260,6 +265,9 @@ def _in_product(
         if needed > grant.memory_bytes:
             break
         problem = product.problem(packed)
+        words = len(problem.initial) * len(problem.product.ids)
+        if words > _MOST_WORDS and most_states != math.inf:
+            break
         if with_ends:
             question = product.question
             trace = Trace(question.given)

@@ -11,7 +11,7 @@ from ltlpipe.runtime.errors import LtlpipeError, RoomError, UnsupportedError
 from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.model import ProgramModel
-from ltlpipe.systems.programs.promela.claims import automaton_of
+from ltlpipe.systems.programs.promela.formulas import automaton_of
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
 from ltlpipe.systems.programs.promela.planning import MAX_PROCESSES, planned
 from ltlpipe.systems.programs.promela.propositions import ACCEPT, FAULT, VALID_END
