@@ -59,7 +59,7 @@ def _entry(name: str, option: Option) -> str:
     lines = [f'<a id="{name}"></a>', f"### `--{_flag(name)}{value}`", ""]
     lines += [spelled(text, FLAGS), ""]
     facts = [] if option.kind in (str, tuple, bool) else [KINDS[option.kind]]
-    if option.choices and "|" not in option.metavar:
+    if option.choices and "|" not in (option.metavar or ""):
         facts.append(f"one of {', '.join(f'`{choice}`' for choice in option.choices)}")
     if option.least is not None:
         most = "" if option.most is None else f" and at most {option.most}"

@@ -88,9 +88,16 @@ def folded(
 
 
 def with_constants(formula: Any, values: Mapping[str, bool]) -> Any:
-    """Return a formula of Spot in which some propositions are replaced by constants."""
+    """Return a formula of Spot in which some propositions are replaced by constants.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL.
+    """
     import spot
 
+    fold(formula, lambda *_: None)  # which refuses PSL
     constants = spot.formula_ff(), spot.formula_tt()
     return relabelled(formula, {name: constants[v] for name, v in values.items()})
 

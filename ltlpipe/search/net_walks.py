@@ -462,7 +462,7 @@ class NetWalks(Resumable):
     Parameters
     ----------
     frame : Frame
-        A net, and what its steps change; see `ltlpipe.strategies.net_goals.frame_of`.
+        A net, and what its steps change; see `ltlpipe.strategies.net_goals._frame_of`.
     automaton : PropertyAutomaton
         Of the violations, without Fin.
     goals : Goals

@@ -160,7 +160,7 @@ def shortened(
         best = yield from _in_product(product, best, most_states)
         if not best.shortest_of and network is not None:
             work = min(_FREED_WORK * most_states, _MOST_FREED_WORK)
-            run = yield from freed(network, best.run, _shorter, work)
+            run = yield from freed(network, best.run, shorter, work)
             best = best._replace(run=run)
     if not best.shortest_of:
         run = yield from shortened_by_trial(question, best.run)
@@ -238,7 +238,7 @@ def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
     return run
 
 
-def _shorter(product: Product, run: Run, most_states: float) -> Job[Run]:
+def shorter(product: Product, run: Run, most_states: float) -> Job[Run]:
     """Return a shorter run of a product, or the one that is known."""
     found = yield from _in_product(product, Shortened(run), most_states)
     return found.run

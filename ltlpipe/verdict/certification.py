@@ -264,7 +264,7 @@ class CertifiedSubset(CertifiedComponents):
         """Return the job that looks for components that suffice."""
         network = with_components(question)
         assert network is not None  # by `obstacle`
-        refinement = yield from refinement_of(network, trace, self._part)
+        refinement = yield from refinement_of(network, trace, self._part, sorts=True)
         answer = yield from refinement.answer()
         self.kept = tuple(sorted(refinement.chosen))
         return answer

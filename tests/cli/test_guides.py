@@ -22,8 +22,10 @@ def test_charts_in_python(monkeypatch, capsys):
     names = {"ltlpipe": ltlpipe}
     exec(code, names)
     lines = capsys.readouterr().out.splitlines()
-    (drawn, *_) = filter("--chart".__contains__, sessions("docs/counterexamples.md"))
-    (_, printed), *_ = steps(drawn)
+    found = [
+        step for each in sessions("docs/counterexamples.md") for step in steps(each)
+    ]
+    printed = next(printed for words, printed in found if "--chart" in words)
     shown = printed.splitlines()[1:]
     assert [f"  {line}" for line in lines[: len(shown)]] == shown
     assert "".join(lines[len(shown) :]).isascii()

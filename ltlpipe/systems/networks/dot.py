@@ -29,7 +29,7 @@ from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.names import listed
+from ltlpipe.runtime.names import listed, quoted
 from ltlpipe.systems.networks.drawings import (
     INTEGER,
     MARKS,
@@ -489,9 +489,3 @@ def _id(name: str) -> str:
     """Return a name as DOT has it, quoted only where it has to be."""
     is_plain = _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS
     return name if is_plain else quoted(name)
-
-
-def quoted(text: str) -> str:
-    """Return a string as it is written, in DOT and in HOA."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

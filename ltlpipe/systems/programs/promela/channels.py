@@ -20,7 +20,7 @@ from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.syntax import nodes_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Site: TypeAlias = syntax.Variable
 
@@ -47,7 +47,7 @@ def _first_values(variable: syntax.Variable) -> tuple[Any, ...]:
 
 
 def _fits(send: syntax.Send, receive: syntax.Receive) -> bool:
-    """Whether constants allow that what is sent is received."""
+    """Whether constants, as they are written, allow that what is sent is received."""
     pairs = zip(send.values, receive.arguments, strict=False)
     return len(send.values) == len(receive.arguments) and not any(
         isinstance(value, syntax.Number)
@@ -61,7 +61,7 @@ def _received(
     send: syntax.Send, receive: syntax.Receive
 ) -> Iterator[tuple[syntax.Variable, Any]]:
     """Yield the variables in which a message is stored, with its fields."""
-    for value, argument in zip(send.values, receive.arguments, strict=True):
+    for value, argument in zip(send.values, receive.arguments, strict=False):
         if argument.kind == "store":
             assert isinstance(argument.value, syntax.Reference)
             yield argument.value.variable, value
@@ -85,9 +85,9 @@ class Sites:
         size = -1
         while size != self._size():
             size = self._size()
-            for variable, value in self._stored():
+            for variable, value in self._stored(lambda *_: True):
                 self._known[variable] |= self.of(value)
-        for variable, value in self._stored():
+        for variable, value in self._stored(_fits):
             self._refuse(variable.type, value)
 
     def _size(self) -> int:
@@ -122,8 +122,13 @@ class Sites:
             place = f"{value.place.file}:{value.place.line}"
             raise UnsupportedError(f"{place}: a number, expected a channel")
 
-    def _stored(self) -> Iterator[tuple[syntax.Variable, Any]]:
-        """Yield variables with the expressions that are stored in them."""
+    def _stored(
+        self, fits: Callable[[syntax.Send, syntax.Receive], bool]
+    ) -> Iterator[tuple[syntax.Variable, Any]]:
+        """Yield variables with the expressions that are stored in them.
+
+        `fits` is whether a message can be received.
+        """
         yield from self._first
         sends = [node for node in self._nodes if isinstance(node, syntax.Send)]
         for node in self._nodes:
@@ -135,5 +140,5 @@ class Sites:
             elif isinstance(node, syntax.Receive):
                 sites = self.of(node.channel)
                 for send in sends:
-                    if sites & self.of(send.channel) and _fits(send, node):
+                    if sites & self.of(send.channel) and fits(send, node):
                         yield from _received(send, node)
