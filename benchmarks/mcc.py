@@ -13,9 +13,9 @@ left out of the plan on the queries that it took part in.
         [--out results] [--off] [--name mcc]
         [--ways "now=ltlpipe" "before=/other/bin/ltlpipe" "none=ltlpipe --reduce none"]
 
-With ``--names`` the ids of the queries are read from a file, and ``--table`` is what the
-table is called.  FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it is ``mcc2023`` in
-the folder that the environment variable LTLPIPE_BENCHMARKS names.
+With ``--names`` the ids of the queries are read from a file, and ``--table`` names the
+table of results.  FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it
+is ``mcc2023`` in the folder that the environment variable LTLPIPE_BENCHMARKS names.
 """
 
 from __future__ import annotations
