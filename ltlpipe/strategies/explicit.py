@@ -250,7 +250,7 @@ def _ended(outcome: Outcome) -> Job[Outcome]:
 SOME_STATES = 100_000
 """States that walks enter in all, beside other strategies."""
 
-SOME_WORK = 1_000_000.0
+SOME_WORK = 500_000.0
 """Units of work of walks that store nothing, before."""
 
 MANY_STATES = 10_000_000
