@@ -221,7 +221,7 @@ class AnswerTable(ExitStack):
         self._out, self._report = out, report
         self._system, self._options = " ".join(system), options
         self._counts: Counter[str] = Counter()
-        self._table, self._place = None, out
+        self._table, self._place = None, ""
         if out is None and report is None:
             return
         from ltlpipe.batch.table_files import open_table
@@ -230,7 +230,9 @@ class AnswerTable(ExitStack):
         self._now, self._began = now, now()
         if report is not None:
             refuse_page(report)
-        if report is not None and out is None:
+        if out is not None:
+            self._place = out
+        else:
             name = Path(system[0]).with_suffix(".csv").name
             folder = self.enter_context(TemporaryDirectory(prefix="ltlpipe-"))
             self._place = str(Path(folder, name))
@@ -260,7 +262,7 @@ class AnswerTable(ExitStack):
 
     def finish(self, *, quiet: bool) -> None:
         """Close the table, write the report, and say so in a line each."""
-        if self._table is None or self._place is None:
+        if self._table is None:
             return
         self._writing.close()
         if not quiet:
