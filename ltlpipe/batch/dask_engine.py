@@ -149,7 +149,7 @@ class Cluster:
         except TypeError as error:  # certificates for TLS are missing
             raise LtlpipeError(
                 f"--scheduler={scheduler}: Dask has no certificates for this address: "
-                f"set their paths in its configuration (docs/clusters.md): {error}"
+                f"set their paths in its configuration (docs/batch.md): {error}"
             ) from error
         except (*_AWAY, ValueError) as error:
             raise LtlpipeError(

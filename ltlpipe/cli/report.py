@@ -221,7 +221,7 @@ class AnswerTable(ExitStack):
         self._out, self._report = out, report
         self._system, self._options = " ".join(system), options
         self._counts: Counter[str] = Counter()
-        self._table, self._place = None, ""
+        self._table, self._place = None, out or ""
         if out is None and report is None:
             return
         from ltlpipe.batch.table_files import open_table
@@ -230,9 +230,7 @@ class AnswerTable(ExitStack):
         self._now, self._began = now, now()
         if report is not None:
             refuse_page(report)
-        if out is not None:
-            self._place = out
-        else:
+        if report is not None and out is None:
             name = Path(system[0]).with_suffix(".csv").name
             folder = self.enter_context(TemporaryDirectory(prefix="ltlpipe-"))
             self._place = str(Path(folder, name))

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
     from ltlpipe.search.nested.coverage import Member
+    from ltlpipe.search.net_walks import NetWalks
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.packing import PackedSystem
 
-    AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
+    AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS | NetWalks
     Way = Callable[["Attempt"], Job[Answer]]
 
 BITSTATE_REASON = "bitstate"

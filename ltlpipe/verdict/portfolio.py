@@ -51,7 +51,7 @@ from ltlpipe.runtime.jobs import (
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.merged_colours import MergedQuestion, with_places
-from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.strategies.registry import STRATEGIES, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +164,7 @@ class Portfolio:
     question : Question
         The question to be answered.
     strategies : sequence of Strategy
-        The strategies, in the order of their starts.
+        The strategies, in order; see `ltlpipe.strategies.registry.in_order`.
     prelude : float
         Units of work of a strategy without kernels before others begin.
 
@@ -198,7 +198,7 @@ class Portfolio:
         self._winner: Entry | None = None
         self._reasons: list[str] = []
         insisted = [s.name for s in strategies if s.is_named(question.options)]
-        for strategy in strategies:
+        for strategy in in_order(strategies, question):
             obstacle = strategy.obstacle(question)
             if insisted and strategy.name not in insisted:
                 obstacle = obstacle or f"{', '.join(insisted)} is requested"
