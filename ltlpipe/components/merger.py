@@ -349,8 +349,8 @@ class Merger:
         equivalence = self.limit.equivalence
         try:
             if equivalence == SIMULATION:
-                job = least(lts, hidden, cap=cap)
-                small, equivalence = yield from holding(job, held)
+                both = least(lts, hidden, cap=cap)
+                small, equivalence = yield from holding(both, held)
             else:
                 job = reduce(lts, hidden, equivalence, cap=cap)
                 small = yield from holding(job, held)
