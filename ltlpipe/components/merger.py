@@ -349,11 +349,11 @@ class Merger:
         equivalence = self.limit.equivalence
         try:
             if equivalence == SIMULATION:
-                both = least(lts, hidden, cap=cap)
-                small, equivalence = yield from holding(both, held)
+                leaves = least(lts, hidden, cap=cap)
+                small, equivalence = yield from holding(leaves, held)
             else:
-                job = reduce(lts, hidden, equivalence, cap=cap)
-                small = yield from holding(job, held)
+                reduces = reduce(lts, hidden, equivalence, cap=cap)
+                small = yield from holding(reduces, held)
         except TooLargeError:
             equivalence = _INSTEAD[equivalence]
             small = yield from holding(reduce(lts, hidden, equivalence), held)

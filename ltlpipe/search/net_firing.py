@@ -54,6 +54,7 @@ class Frame(NamedTuple):
     change_first: np.ndarray  # int64[n_transitions + 1]
     change_place: np.ndarray  # int64[...]
     change: np.ndarray  # int64[...], what is added
+    hash_change: np.ndarray  # uint64[n_transitions], of the marking's hash
     user_first: np.ndarray  # int64[n_places + 1]
     user: np.ndarray  # int64[...], transitions that need tokens of a place
     user_needs: np.ndarray  # int64[...], how many
@@ -89,7 +90,7 @@ class Walk(NamedTuple):
     actions: np.ndarray  # int32[LONGEST + 1]
     states: np.ndarray  # int32[LONGEST + 2], of the property
     marks: np.ndarray  # uint32[LONGEST + 1]
-    latest: np.ndarray  # int64[n_marks], steps in which each mark has been seen last
+    latest: np.ndarray  # int64[n_marks], a step with each mark, or -1: none is known
     keys: np.ndarray  # uint64[LONGEST + 1]
     slots: np.ndarray  # int32[4 * LONGEST], steps
 

@@ -4,9 +4,10 @@ A walk changes one marking, in place (`ltlpipe.search.net_firing`).  It is steer
 *goals* (`ltlpipe.strategies.net_goals`): inequalities that bring the
 property's automaton nearer to acceptance, or to a mark that is wanted.  Of the enabled
 transitions the best is tried first: one that a goal's *plan* has left, then one that
-brings the goal's inequalities nearer, then by chance.  One after which the property has
-no way on is taken back, and the next one tried.  Where none is left the walk goes some
-steps back.
+brings the goal's inequalities nearer, then by chance; before all others one that closes
+an accepting cycle, which the hash of the marking behind it tells.  One after which the
+property has no way on is taken back, and the next one tried.  Where none is left the
+walk goes some steps back.
 
 It has found a run where the property accepts every word, if any continuation counts,
 or where marking and state of the property are those of an earlier step and the
@@ -128,6 +129,8 @@ def begin(frame, table, walk):
         walk.left[transition] = 0
     for row in range(walk.is_goal.shape[0]):
         walk.is_goal[row] = False
+    for mark in range(walk.latest.shape[0]):
+        walk.latest[mark] = -1
     at[At.GOAL] = at[At.GOAL_OF] = -1
     work = rewind(frame, walk)
     note_key(walk, 0)
@@ -135,24 +138,40 @@ def begin(frame, table, walk):
 
 
 @inlined
+def key_of(walk, change, state):
+    """Return the key of the marking after a change of its hash, and of a state."""
+    return mixed(walk.chance[2] + change + np.uint64(state + 1) * _GOLD)
+
+
+@inlined
+def step_with(walk, key, end):
+    """Return a step before `end` that has a key, or -1."""
+    mask = np.uint64(4 * walk.at[At.LENGTH] - 1)
+    for probe in range(_PROBES):
+        step = np.int64(walk.slots[np.int64(key + np.uint64(probe) & mask)])
+        if step < end and walk.keys[step] == key:
+            return step
+    return np.int64(-1)
+
+
+@inlined
 def note_key(walk, step):
     """Enter a step by its marking and state; return one before with these, or -1."""
-    key = mixed(walk.chance[2] + np.uint64(walk.at[At.STATE] + 1) * _GOLD)
+    key = key_of(walk, np.uint64(0), walk.at[At.STATE])
+    earlier = step_with(walk, key, step)
     walk.keys[step] = key
-    mask = np.int64(4 * walk.at[At.LENGTH] - 1)
-    slot = np.int64(key & np.uint64(mask))
-    free = slot
+    if earlier >= 0:
+        return earlier
+    mask = np.uint64(4 * walk.at[At.LENGTH] - 1)
+    free = np.int64(key & mask)
     for probe in range(_PROBES):
-        here = (slot + probe) & mask
-        other = np.int64(walk.slots[here])
-        if other >= step:
-            free = here
-        elif walk.keys[other] == key:
-            return other
-        elif (here - np.int64(walk.keys[other] & np.uint64(mask))) & mask >= _PROBES:
-            free = here  # what it was there for is gone
+        slot = key + np.uint64(probe) & mask
+        other = np.int64(walk.slots[np.int64(slot)])
+        # It is free if what it was there for is gone.
+        if other >= step or (slot - walk.keys[other]) & mask >= np.uint64(_PROBES):
+            free = np.int64(slot)
     walk.slots[free] = step
-    return np.int64(-1)
+    return earlier
 
 
 @specialised
@@ -246,15 +265,38 @@ def chance_of(walk, transition):
     return np.int64(bits >> _U44)
 
 
+@inlined
+def accepts(table, marks):
+    """Whether these marks accept."""
+    accepted = False
+    for k in range(table.clauses.shape[0]):
+        accepted |= marks & table.clauses[k] == table.clauses[k]
+    return accepted
+
+
+@inlined
+def may_accept(table, walk, first, marks):
+    """Whether `marks` and those known of the steps from one on accept."""
+    for mark in range(walk.latest.shape[0]):
+        if walk.latest[mark] >= first:
+            marks |= np.uint32(1) << np.uint32(mark)
+    return accepts(table, marks)
+
+
 @specialised
-def best_of(frame, walk, attempt):
-    """Return the best enabled transition not taken back in this attempt, or -1."""
+def best_of(frame, table, walk, attempt, dst, marks):
+    """Return the best enabled transition not taken back in this attempt, or -1.
+
+    One that may close an accepting cycle is the best, if the property comes to `dst`
+    with `marks`.
+    """
     n = walk.at[At.N_ENABLED]
     best, best_key = np.int64(-1), np.int64(-1 << 62)
     if n == 0:
         return best
     steers = walk.at[At.GOAL] >= 0 and walk.at[At.MANNER] != _N_MANNERS - 1
     plans = walk.at[At.WALKS] & 1 == 0  # in every other walk
+    may_close = table.distances[0, dst] == 0
     first = np.int64(0)
     if n > _MOST_TRIED:
         bits = draw(walk.chance)
@@ -268,6 +310,11 @@ def best_of(frame, walk, attempt):
         transition = walk.enabled[at]
         if walk.tried[transition] == attempt:
             continue
+        if may_close:
+            after = key_of(walk, frame.hash_change[transition], dst)
+            earlier = step_with(walk, after, walk.at[At.STEPS] + 1)
+            if earlier >= 0 and may_accept(table, walk, earlier, marks):
+                return transition
         key = chance_of(walk, transition)
         if steers:
             key += gain_of(frame, walk, transition) << 20
@@ -292,6 +339,9 @@ def go_back(frame, walk):
         if action != REST:
             work += fire(frame, walk, action, -1)
     at[At.STATE] = walk.states[at[At.STEPS]]
+    for mark in range(walk.latest.shape[0]):
+        if walk.latest[mark] >= at[At.STEPS]:
+            walk.latest[mark] = -1
     walk.chance[1] = draw(walk.chance)
     return work
 
@@ -299,37 +349,28 @@ def go_back(frame, walk):
 @specialised
 def closes(frame, table, walk, first, last):
     """Whether the steps from one to before another make an accepting cycle."""
-    marks, accepted = np.uint32(0), False
-    for mark in range(walk.latest.shape[0]):  # of steps taken back, too: at least all
-        if walk.latest[mark] >= first:
-            marks |= np.uint32(1) << np.uint32(mark)
-    for k in range(table.clauses.shape[0]):
-        accepted |= marks & table.clauses[k] == table.clauses[k]
-    if not accepted:
-        return False
-    marks, accepted = np.uint32(0), False
+    marks = np.uint32(0)
+    if not may_accept(table, walk, first, marks):
+        return False  # without a look at many steps
     for step in range(first, last):
         marks |= walk.marks[step]
-    for k in range(table.clauses.shape[0]):
-        accepted |= marks & table.clauses[k] == table.clauses[k]
-    if not accepted:
-        return False
     # The hash tells that the marking is the same; this makes certain.
-    return repeats(frame, walk, first, last)
+    return accepts(table, marks) and repeats(frame, walk, first, last)
 
 
 @specialised
-def take_step(frame, table, walk, registers, dst):
+def take_step(frame, table, walk, registers, dst, marks):
     """Fire the best transition with a way on from the property's state `dst`.
 
-    Returns it, or REST where a deadlock repeats itself, or _NONE.
+    The property comes there with `marks`.  Returns the transition, or REST where a
+    deadlock repeats itself, or _NONE.
     """
     at, attempt = walk.at, registers[Reg.EXPANSIONS]
     if at[At.N_ENABLED] == 0:
         rests = at[At.STUTTERS] != 0 and has_way(table, walk, dst)
         return np.int64(REST if rests else _NONE)
     for _ in range(_MOST_TAKEN_BACK):
-        action = best_of(frame, walk, attempt)
+        action = best_of(frame, table, walk, attempt, dst, marks)
         registers[Reg.EXAMINED] += min(at[At.N_ENABLED], _MOST_TRIED)
         if action < 0:
             break
@@ -397,7 +438,7 @@ def net_walks_step(frame, table, goals, walk, registers, budget):
         cell = at[At.AIM] * table.distances.shape[1] + dst
         if cell != at[At.GOAL_OF] or marks & before != 0:
             registers[Reg.EXAMINED] += set_goal(goals, walk, cell, wanted)
-        action = take_step(frame, table, walk, registers, dst)
+        action = take_step(frame, table, walk, registers, dst, marks)
         if action == _NONE:
             registers[Reg.EXAMINED] += go_back(frame, walk)
             continue
@@ -421,7 +462,7 @@ class NetWalks(Resumable):
     Parameters
     ----------
     frame : Frame
-        A net, and what its steps change; see `ltlpipe.strategies.net_goals.frame_of`.
+        A net, and what its steps change; see `ltlpipe.strategies.net_goals._frame_of`.
     automaton : PropertyAutomaton
         Of the violations, without Fin.
     goals : Goals

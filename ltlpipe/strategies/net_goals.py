@@ -214,12 +214,16 @@ def _frame_of(
     nodes = _Nodes(rows, values)
     bits = [nodes.enter_root(root, 1 << bit) for bit, root in enumerate(roots)]
     parents = [sorted(own) for own in nodes.parents]
+    hashes = np.random.default_rng(1).integers(1, 1 << 63, n_places, dtype=np.uint64)
+    hash_change = np.zeros(n_transitions, dtype=np.uint64)
+    np.add.at(hash_change, owner, change.astype(np.uint64) * hashes[place])
     return Frame(
         initial,
-        np.random.default_rng(1).integers(1, 1 << 63, n_places, dtype=np.uint64),
+        hashes,
         _firsts(owner, n_transitions),
         place,
         change,
+        hash_change,
         _firsts(needed[by_place], n_places),
         user[by_place],
         needs[by_place],

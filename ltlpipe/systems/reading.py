@@ -192,12 +192,13 @@ def load_program(path: StrPath, *, format: str | None = None) -> ProgramModel:
     InputError, UnsupportedError
         As `load`, and if it is another system.
     """
-    promised = _promised(path, _manner(format))
-    if not is_path(path) or promised in (by_name("dve"), by_name("pml")):
+    forms = by_name("dve"), by_name("pml")
+    if not is_path(path) or _promised(path, _manner(format)) in forms:
         model = load(path, format=format)
         if is_program(model):
             return model
-    message = "expected a DVE or Promela model, with the suffix .dve or .pml"
+    suffixes = listed([form.suffixes[0] for form in forms])
+    message = f"expected a DVE or Promela model, with the suffix {suffixes}"
     raise InputError(message, file=name_of(path))
 
 

@@ -125,6 +125,7 @@ def test_markings_that_look_the_same_are_compared():
         net = random_net(random.Random(seed))
         walks, _ = walks_of(net, "G(p0 <= 1) | GF(p0 >= 1)", seed)
         walks.frame.hashes[:] = 0
+        walks.frame.hash_change[:] = 0
         if drive(walks, Limits(max_states=500)).status == Status.FOUND:
             actions, length = walks.run()
             change = np.zeros(len(net.places), dtype=np.int64)

@@ -17,16 +17,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.logic.propositions.syntax import (
     Element,
+    Indexed,
     Name,
     Number,
     Operation,
     Text,
+    Variable,
     compared,
     negative,
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs import program as model
-from ltlpipe.systems.programs.ranges import Interval, combined
+from ltlpipe.systems.programs.ranges import Environment, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
 
 _LARGEST = (1 << 31) - 1
+_UNKNOWN = frozenset({"~", "&", "|", "^", "<<", ">>"})
+_OPERATORS = frozenset(("==", "<", "<=", "+", "*", "/", "%", "&&", "||"))
+_OPERATORS |= {"&", "|", "^", "<<", ">>"}
 _MAX_ATOMS = 20
 """Comparisons beyond which whole guards are propositions: letters are sets of them."""
 
@@ -51,92 +56,121 @@ def as_truth(
     variables: Sequence[model.Variable],
     arrays: Sequence[model.Array],
 ) -> Expression:
-    """Return the proposition, with names, that an expression of a model is not 0.
+    """Return the proposition that an expression of a model is not 0.
 
     Raises
     ------
     UnsupportedError
-        No proposition says the same.
+        It has an operator that propositions do not have, or a value that may not fit
+        into 32 bits.
     """
-    return _Translator(variables, arrays).truth(expression)
-
-
-class _Translator:
-    """Makes propositions, and bounds their values: ``(proposition, low, high)``."""
-
-    def __init__(
-        self, variables: Sequence[model.Variable], arrays: Sequence[model.Array]
-    ) -> None:
-        self.variables, self.arrays = variables, arrays
-
-    def translated(self, node: model.Expression) -> tuple[Expression, int, int]:
-        if isinstance(node, model.Number):
-            return Number(node.value), node.value, node.value
-        if isinstance(node, model.Read):
-            return self._named(node.variable), *self.variables[node.variable].bounds
-        if isinstance(node, model.Element):
-            array = next(a for a in self.arrays if a.first == node.first)
-            index, _, _ = self.translated(node.index)
-            return Element(array.name, index), *self.variables[node.first].bounds
+    bounds = {k: Interval(*variable.bounds) for k, variable in enumerate(variables)}
+    known = Environment(bounds, range(len(variables)), {}, set())
+    known.evaluate(expression)
+    for node in model.nodes_in(expression):
         if isinstance(node, model.Lookup):
             raise UnsupportedError("an array of constants with an index that varies")
-        if isinstance(node, model.Unary):
-            return self._unary(node)
-        assert isinstance(node, model.Binary)
-        return self._binary(node)
-
-    def _named(self, variable: int) -> Expression:
-        for array in self.arrays:
-            if array.first <= variable < array.first + array.size:
-                return Element(array.name, Number(variable - array.first))
-        return Name(self.variables[variable].name)
-
-    def _unary(self, node: model.Unary) -> tuple[Expression, int, int]:
-        operand, low, high = self.translated(node.operand)
-        if node.op == "not":
-            return Operation("!", (self.truth(node.operand),)), 0, 1
-        if node.op == "-":
-            return negative(operand), -high, -low
-        raise UnsupportedError(f"the operator {node.op}")
-
-    def truth(self, node: model.Expression) -> Expression:
-        """Return the proposition that an expression is not 0."""
-        if isinstance(node, model.Number) or model.is_truth(node):
-            return self.translated(node)[0]
-        return compared("!=", self.translated(node)[0], Number(0))
-
-    def _binary(self, node: model.Binary) -> tuple[Expression, int, int]:
-        if node.op in model.LOGICAL:
-            left, right = self.truth(node.left), self.truth(node.right)
-            if node.op == "imply":
-                return Operation("||", (Operation("!", (left,)), right)), 0, 1
-            return Operation(node.op, (left, right)), 0, 1
-        state = self._state_test(node)
-        if state is not None:
-            return state, 0, 1
-        left, *first = self.translated(node.left)
-        right, *second = self.translated(node.right)
-        if node.op in model.COMPARISONS:
-            return compared(node.op, left, right), 0, 1
-        if node.op not in ("+", "-", "*", "/", "%"):
-            raise UnsupportedError(f"the operator {node.op}")
-        low, high = combined(node.op, Interval(*first), Interval(*second))
-        if max(abs(low), abs(high)) > _LARGEST:
+        operator = getattr(node, "op", "")
+        if operator in _UNKNOWN:
+            raise UnsupportedError(f"the operator {operator}")
+        values = known.nodes.get(node)
+        if operator and values and max(-values.low, values.high) > _LARGEST:
             raise UnsupportedError("a value that may not fit into 32 bits")
-        if node.op == "-":
-            return Operation("+", (left, negative(right))), low, high
-        return Operation(node.op, (left, right)), low, high
+    return _Names(variables, arrays).of(bound(_with_truths(expression, True)))
 
-    def _state_test(self, node: model.Binary) -> Expression | None:
-        """Return the test of a process's state, by the state's name."""
-        variable, value = node.left, node.right
-        if not isinstance(variable, model.Read) or not isinstance(value, model.Number):
-            return None
-        states = self.variables[variable.variable].states
-        if not states or node.op not in ("==", "!="):
-            return None
-        name = Name(self.variables[variable.variable].name)
-        return compared(node.op, name, Text(states[value.value]))
+
+def _with_truths(node: model.Expression, wanted: bool = False) -> model.Expression:
+    """Return an expression in which what connectives join are truths."""
+    found = node
+    if isinstance(node, model.Binary):
+        joins = node.op in model.LOGICAL
+        left, right = _with_truths(node.left, joins), _with_truths(node.right, joins)
+        found = model.Binary(node.op, left, right)
+        if node.op == "imply":
+            found = model.Binary("||", model.Unary("not", left), right)
+    elif isinstance(node, model.Unary):
+        found = model.Unary(node.op, _with_truths(node.operand, node.op == "not"))
+    elif isinstance(node, model.Element):
+        found = model.Element(node.first, node.size, _with_truths(node.index))
+    if wanted and not (model.is_truth(found) or isinstance(found, model.Number)):
+        return model.Binary("!=", found, model.Number(0))
+    return found
+
+
+class _Names(NamedTuple):
+    """Puts names of the model in the place of variables."""
+
+    variables: Sequence[model.Variable]
+    arrays: Sequence[model.Array]
+
+    def of(self, part: Expression) -> Expression:
+        """Return a bound expression with names."""
+        if isinstance(part, Variable):
+            for array in self.arrays:
+                if array.first <= part.number < array.first + array.size:
+                    return Element(array.name, Number(part.number - array.first))
+            return Name(self.variables[part.number].name)
+        if isinstance(part, Indexed):
+            array = next(a for a in self.arrays if a.first == part.first)
+            return Element(array.name, self.of(part.index))
+        if not isinstance(part, Operation):
+            return part
+        first, last = part.operands[0], part.operands[-1]
+        if part.operator == "==" and isinstance(first, Variable):
+            variable = self.variables[first.number]
+            if variable.states and isinstance(last, Number):  # a state by its name
+                state = Text(variable.states[last.value])
+                return compared("==", Name(variable.name), state)
+        return Operation(part.operator, tuple(map(self.of, part.operands)))
+
+
+def bound(expression: model.Expression) -> Expression:
+    """Return an expression of a program as a proposition.
+
+    Raises
+    ------
+    UnsupportedError
+        It has an operator that propositions do not have.
+    """
+    if isinstance(expression, model.Number):
+        return Number(expression.value)
+    if isinstance(expression, model.Read):
+        return Variable(expression.variable)
+    if isinstance(expression, model.Element):
+        index = bound(expression.index)
+        return Indexed(expression.first, expression.size, index)
+    parts = tuple(bound(part) for part in model.parts(expression))
+    if isinstance(expression, model.Lookup):
+        terms = [
+            Operation("*", (Operation("==", (parts[0], Number(i))), value))
+            for i, number in enumerate(expression.values)
+            for value in (Number(number),)
+            if number
+        ]
+        return Operation("+", tuple(terms)) if terms else Number(0)
+    if isinstance(expression, model.Conditional):
+        test, yes, no = parts
+        truth = Operation("!", (Operation("!", (test,)),))
+        return Operation(
+            "+",
+            (
+                Operation("*", (truth, yes)),
+                Operation("*", (Operation("!", (test,)), no)),
+            ),
+        )
+    if isinstance(expression, model.Unary):
+        if expression.op == "~":
+            return Operation("+", (negative(parts[0]), Number(-1)))
+        return Operation("!", parts) if expression.op == "not" else negative(parts[0])
+    if expression.op == "-":
+        return Operation("+", (parts[0], negative(parts[1])))
+    if expression.op in (">", ">="):
+        return Operation("<" if expression.op == ">" else "<=", parts[::-1])
+    if expression.op == "!=":
+        return Operation("!", (Operation("==", parts),))
+    if expression.op in _OPERATORS:
+        return Operation(expression.op, parts)
+    raise UnsupportedError(f"the operator {expression.op!r} in a proposition")
 
 
 # --- property processes -----------------------------------------------------
