@@ -20,11 +20,12 @@ explored, and never show that a formula holds; docs/walks.md.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
 from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
@@ -249,8 +250,8 @@ def _ended(outcome: Outcome) -> Job[Outcome]:
 SOME_STATES = 100_000
 """States that walks enter in all, beside other strategies."""
 
-SOME_STEPS = 5_000_000
-"""The same of walks that store nothing."""
+SOME_WORK = 500_000.0
+"""Units of work of walks that store nothing, before."""
 
 MANY_STATES = 10_000_000
 """The same where they are asked for by name."""
@@ -269,13 +270,14 @@ def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
 
     most, insists = question.options.max_states, question.options.insists_on(WALKS)
     if can_walk(question):
-        own = MANY_STATES if insists else SOME_STEPS
-        answer = yield from walk_net(question, product, trace, own)
-    else:
-        own = MANY_STATES if insists else SOME_STATES
-        answer = yield from search_states(
-            question, product, trace, max_states=own, way=_walk
-        )
+        work = math.inf if insists else SOME_WORK
+        answer = yield from walk_net(question, product, trace, MANY_STATES, work)
+        if answer.kind == FOUND or answer.reason not in (None, MAX_STATES):
+            return answer
+    own = MANY_STATES if insists else SOME_STATES
+    answer = yield from search_states(
+        question, product, trace, max_states=own, way=_walk
+    )
     if answer.kind == EMPTY:
         return _given_up(question, trace, "one of them has seen all there is")
     if answer.reason == MAX_STATES and (most is None or own < most):
