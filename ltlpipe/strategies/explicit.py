@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
+from ltlpipe.question.property import FOLLOWING
 from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
 from ltlpipe.runtime.ticks import Ticks
@@ -75,8 +76,30 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 def job_with_ample_sets(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product, reason = yield from question.ample_product(question.given, trace)
+    if reason == FOLLOWING and not question.options.insists_on(AMPLE):
+        asked: Any = question
+        if not (yield from _saves_steps(product)):
+            product, reason = yield from asked.grouped_product(asked.given, trace)
     trace.plan = ample_plan(question, product, reason)
     return (yield from search_states(question, product, trace))
+
+
+def _saves_steps(product: Product) -> Job[bool]:
+    """Whether stubborn sets leave out a good part of the first steps of a product."""
+    from ltlpipe.search.driver import advance
+    from ltlpipe.search.exploring import Exploration
+    from ltlpipe.systems.nets.kernels import Header
+    from ltlpipe.systems.nets.stubborn_kernels import Sets
+
+    packed = yield from product.packed()
+    if product.needed_bytes(packed) > _TRIAL_BYTES:
+        return False
+    table = packed.ints[packed.ints[Header.STUBBORN] :]
+    table[Sets.COUNTS] = 1
+    yield from packed.ready()
+    search = Exploration(product.problem(packed))
+    yield from advance(search, max_states=_TRIAL_STATES)
+    return bool(table[Sets.TAKEN] <= _TAKEN * table[Sets.ENABLED])
 
 
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:
@@ -85,6 +108,12 @@ def ample_plan(question: Question, product: Product, reason: str) -> Plan:
     plan = plan.reduced_by(AMPLE, f"ample sets, because {reason}")
     return for_workers(plan, question.options)
 
+
+_TRIAL_STATES, _TRIAL_BYTES = 2_000, 64 * MIB
+"""States in which stubborn sets of nets are tried, and the buffers for that."""
+
+_TAKEN = 0.9
+"""Steps left, of those of all, with which they are used: they take time."""
 
 SEARCHING = "searching"
 
