@@ -260,9 +260,9 @@ def watched(
     watch = np.full((automaton.n_states, n_letters, len(Watch)), -1, dtype=np.int64)
     for state in range(automaton.n_states):
         loops, leaves, ends = _behaviour(automaton, state, universal)
-        worth = np.where(ends & stutters, full, loops)
-        up, down = _losses(worth, n_bits)
-        for a in np.flatnonzero((loops >= 0) & ~leaves).tolist():
+        waiting = np.flatnonzero((loops >= 0) & ~leaves)
+        up, down = _losses(loops, waiting, ends & stutters)
+        for a in waiting.tolist():
             does_more = leaves | ((loops >= 0) & (loops & ~loops[a] != 0))
             goals = _hitting(a, letters[does_more], n_bits, costs)
             watch[state, a] = goals, up, down, loops[a] == full
@@ -296,20 +296,23 @@ def _behaviour(
     return loops, leaves, ends
 
 
-def _losses(worth: np.ndarray, n_bits: int) -> tuple[int, int]:
-    """Return the bits that may not become true, or false, in letters of some worth.
+def _losses(
+    loops: np.ndarray, waiting: np.ndarray, ends: np.ndarray
+) -> tuple[int, int]:
+    """Return bits that may not become true, or false, where the automaton waits.
 
-    The worth of a letter is the marks that it gives, or -1 for nothing; it must not
-    become less.
+    Whatever changes a letter that is `waiting` into one without a loop that has the
+    same marks, and that is none of the `ends`, changes one of them so.
     """
     up = down = 0
-    letters = np.flatnonzero(worth >= 0)
-    for bit in range(n_bits):
-        after = worth[letters ^ (1 << bit)]
-        worse = letters[(after < 0) | (worth[letters] & ~after != 0)]
-        held = (worse >> bit) & 1 == 1
-        up |= int((~held).any()) << bit
-        down |= int(held.any()) << bit
+    for changed in sorted(range(1, len(loops)), key=int.bit_count):
+        after = waiting ^ changed
+        worse = (loops[after] < 0) | (loops[waiting] & ~loops[after] != 0)
+        forbidden = (waiting & down | ~waiting & up) & changed
+        left = waiting[worse & ~ends[after] & (forbidden == 0)]
+        bit = changed & -changed
+        up |= bit * int((left & bit == 0).any())
+        down |= bit * int((left & bit != 0).any())
     return up, down
 
 

@@ -20,6 +20,7 @@ explored, and never show that a formula holds; docs/walks.md.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -76,30 +77,58 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 def job_with_ample_sets(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product, reason = yield from question.ample_product(question.given, trace)
-    if reason == FOLLOWING and not question.options.insists_on(AMPLE):
-        asked: Any = question
-        if not (yield from _saves_steps(product)):
-            product, reason = yield from asked.grouped_product(asked.given, trace)
+    if reason == FOLLOWING:
+        product, reason = yield from _compared(question, product, trace)
     trace.plan = ample_plan(question, product, reason)
     return (yield from search_states(question, product, trace))
 
 
-def _saves_steps(product: Product) -> Job[bool]:
-    """Whether stubborn sets leave out a good part of the first steps of a product."""
+def _compared(
+    question: Any, product: Product, trace: Trace
+) -> Job[tuple[Product, str]]:
+    """Return the product with stubborn sets of a net, or that with groups, and why.
+
+    Whichever has fewer steps in its first states; neither always has.
+
+    Raises
+    ------
+    NotApplicableError
+        The former has hardly fewer than there are, and the latter may not be used.
+    """
+    given = question.given
+
+    def steps_of(some: Product) -> Job[float]:
+        return _steps_per_state(question, some, trace)
+
+    followed = yield from steps_of(product)
+    try:
+        grouped, reason = yield from question.grouped_product(given, trace)
+    except NotApplicableError:
+        if not question.options.insists_on(AMPLE):
+            whole = yield from question.product(given, trace)
+            if followed > _TAKEN * (yield from steps_of(whole)):
+                raise NotApplicableError(_HARDLY) from None
+        return product, FOLLOWING
+    if math.inf > followed <= (yield from steps_of(grouped)):
+        return product, FOLLOWING
+    return grouped, reason
+
+
+def _steps_per_state(question: Any, product: Product, trace: Trace) -> Job[float]:
+    """Return how many steps states have, of the first ones; less than 1 if of all."""
     from ltlpipe.search.driver import advance
     from ltlpipe.search.exploring import Exploration
-    from ltlpipe.systems.nets.kernels import Header
-    from ltlpipe.systems.nets.stubborn_kernels import Sets
+    from ltlpipe.search.registers import Reg
 
     packed = yield from product.packed()
     if product.needed_bytes(packed) > _TRIAL_BYTES:
-        return False
-    table = packed.ints[packed.ints[Header.STUBBORN] :]
-    table[Sets.COUNTS] = 1
+        return math.inf
     yield from packed.ready()
-    search = Exploration(product.problem(packed))
-    yield from advance(search, max_states=_TRIAL_STATES)
-    return bool(table[Sets.TAKEN] <= _TAKEN * table[Sets.ENABLED])
+    search = Exploration(Attempt(question, product, packed, trace, None).problem())
+    outcome = yield from advance(search, max_states=_TRIAL_STATES)
+    n_steps = int(search.registers[Reg.TRANSITIONS])
+    whole = outcome.reason is None and packed.overflowed() is None
+    return n_steps / (MANY_STATES if whole else max(1, search.registers[Reg.VISITED]))
 
 
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:
@@ -110,10 +139,12 @@ def ample_plan(question: Question, product: Product, reason: str) -> Plan:
 
 
 _TRIAL_STATES, _TRIAL_BYTES = 2_000, 64 * MIB
-"""States in which stubborn sets of nets are tried, and the buffers for that."""
+"""States in which ample sets of nets are tried, and the buffers for that."""
 
 _TAKEN = 0.9
-"""Steps left, of those of all, with which they are used: they take time."""
+"""Steps left, of those of all, with which stubborn sets are used: they take time."""
+
+_HARDLY = f"the first {_TRIAL_STATES:,} states have hardly a step that may wait"
 
 SEARCHING = "searching"
 

@@ -37,9 +37,6 @@ class Sets(IntEnum):
     AROUND = 7  # place of `Around`, per place, with one more number behind
     GOALS = 8  # place of `Goal`, per side of each bit, with one more behind
     FIELDS = 9  # place of word, shift and mask of each place's field
-    COUNTS = 10  # whether steps are counted
-    ENABLED = 11  # steps that have been looked at
-    TAKEN = 12  # those that were left
 
 
 class Watch(IntEnum):
@@ -287,20 +284,16 @@ def keep_stubborn(ints, at, row, outputs, count):
     letter = np.int64(letters[0])
     cell = ints[at + Sets.N_LETTERS] * read_field(ints, at, row) + letter
     watch = at + ints[at + Sets.WATCH] + WATCH * cell
-    kept = count
-    if ints[watch + Watch.GOALS] >= 0:
-        trial = find_set(ints, at, row, watch, letter, actions, marks, letters, count)
-        if trial >= 0:
-            kept = 0
-            for step in range(count):
-                if np.int64(marks[actions[step]]) >> 1 == trial:
-                    actions[kept] = actions[step]
-                    for word in range(row.shape[0]):
-                        rows[kept, word] = rows[step, word]
-                    kept += 1
-        letters[:kept] = letter
-        marks[:kept] = 0
-    if ints[at + Sets.COUNTS] != 0:
-        ints[at + Sets.ENABLED] += count
-        ints[at + Sets.TAKEN] += kept
+    if ints[watch + Watch.GOALS] < 0:
+        return count
+    trial = find_set(ints, at, row, watch, letter, actions, marks, letters, count)
+    kept = 0
+    for step in range(count):
+        if trial < 0 or np.int64(marks[actions[step]]) >> 1 == trial:
+            actions[kept] = actions[step]
+            for word in range(row.shape[0]):
+                rows[kept, word] = rows[step, word]
+            kept += 1
+    letters[:kept] = letter
+    marks[:kept] = 0
     return kept
