@@ -39,10 +39,10 @@ versions: setup ## the quick tests with the lowest and the newest dependencies
 audit: setup ## known vulnerabilities of the dependencies
 	@scripts/audit
 
-bench: ## regenerate results/ (twelve hours or so)
+bench: ## measure the tables of results/ that are older than the code (all: twelve hours)
 	@scripts/setup
 	@scripts/setup-optional
-	@scripts/bench
+	@.venv/bin/python -m benchmarks.everything
 
 kernels: ## those of common searches, compiled for this installation (two minutes)
 	@scripts/setup user

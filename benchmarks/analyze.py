@@ -48,8 +48,8 @@ ACTIONS = [f"a{number}" for number in range(60)]
 
 def generated(n: int, seed: int) -> list[Formula]:
     """Return the formulas, parsed."""
+    from benchmarks.formula_sets import formula_set
     from ltlpipe.logic.formulas import parse
-    from ltlpipe.logic.generating import formula_set
 
     return [parse(text) for text in formula_set(n, ACTIONS, seed=seed)]
 

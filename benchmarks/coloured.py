@@ -18,7 +18,7 @@ from benchmarks.families.nets import coloured_dining, coloured_token_ring, share
 from benchmarks.sizes import chosen, grown
 from benchmarks.tasks import Limits, Options, Task, ours
 from ltlpipe import UnsupportedError
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 

@@ -6,10 +6,12 @@ violated, or have no consensus in the contest, of place/transition or of symmetr
 Each is asked by ``ltlpipe solve`` with limits of CPU time and memory, and compared with
 the contest's consensus; queries without one are counted apart.  Beside it stands who
 answered the same query in the contest, within an hour for 16 formulas on four cores.
+With ``--off`` each reduction or strategy that took part in answers of the first way is
+left out of the plan on the queries that it took part in.
 
     python -m benchmarks.mcc --data FOLDER [--queries 48] [--uniform] [--seed 7]
-        [--out results]
-        [--ways now=ltlpipe before=/other/bin/ltlpipe none=ltlpipe,--reduce,none]
+        [--out results] [--off] [--name mcc]
+        [--ways "now=ltlpipe" "before=/other/bin/ltlpipe" "none=ltlpipe --reduce none"]
 
 FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it is ``mcc2023`` in
 the folder that the environment variable LTLPIPE_BENCHMARKS names.
@@ -23,6 +25,7 @@ import gzip
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -33,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import record
+from ltlpipe.question.conditions import REDUCTION_NAMES
 
 _IDENTIFIER = re.compile(r"(.*)-(LTLCardinality|LTLFireability)-\d+")
 _PROPERTY = re.compile(r"<property>.*?</property>", re.DOTALL)
@@ -54,13 +58,38 @@ def main(arguments: list[str] | None = None) -> int:
         _extract(given.data / "dev.tar.gz", drawn, tasks)
         for way in given.ways:
             name, _, command = way.partition("=")
-            found = _solved(command.split(","), tasks, Path(folder) / name, given)
+            found = _solved(shlex.split(command), tasks, Path(folder) / name, given)
             rows += [_judged(name, answers[i], found.get(i, {})) for i in drawn]
-    record.write(given.out / "mcc.csv", rows)
-    for way in given.ways:
-        name = way.partition("=")[0]
-        print(name, dict(Counter(r["judged"] for r in rows if r["way"] == name)))
+            _say(name, rows)
+        for reduction in _that_took_part(rows) if given.off else ():
+            name = f"without {reduction}"
+            chosen = [r["formula_id"] for r in rows if reduction in _parts_of(r)]
+            tasks = Path(folder) / reduction
+            _extract(given.data / "dev.tar.gz", chosen, tasks)
+            command = given.ways[0].partition("=")[2] + f" --reduce auto,-{reduction}"
+            found = _solved(shlex.split(command), tasks, Path(folder) / name, given)
+            rows += [_judged(name, answers[i], found.get(i, {})) for i in chosen]
+            _say(name, rows)
+    record.write(given.out / f"{given.name}.csv", rows)
     return int(any(row["judged"] == "wrong" for row in rows))
+
+
+def _say(way: str, rows: list[dict[str, Any]]) -> None:
+    """Print how the answers of a way are judged."""
+    judged = Counter(row["judged"] for row in rows if row["way"] == way)
+    print(way, dict(judged), flush=True)
+
+
+def _parts_of(row: dict[str, Any]) -> set[str]:
+    """Return the reductions and strategies that took part in an answer."""
+    if row["judged"] == "open" or row["way"].startswith("without "):
+        return set()
+    return {row["strategy"], *row["reductions"].split(",")} & {*REDUCTION_NAMES}
+
+
+def _that_took_part(rows: list[dict[str, Any]]) -> list[str]:
+    first = [row for row in rows if row["way"] == rows[0]["way"]]
+    return sorted(set().union(*(_parts_of(row) for row in first)))
 
 
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
@@ -69,6 +98,8 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=folder)
     parser.add_argument("--queries", type=int, default=48)
     parser.add_argument("--uniform", action="store_true")
+    parser.add_argument("--off", action="store_true")
+    parser.add_argument("--name", default="mcc")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--cpu-time", type=float, default=10.0)
     parser.add_argument("--memory", type=int, default=4096)
@@ -155,7 +186,15 @@ def _judged(way: str, known: dict[str, str], row: dict[str, str]) -> dict[str, A
         judged = "without consensus"
     else:
         judged = "right" if answer == known["consensus"] else "wrong"
-    kept = ("verdict", "reason", "strategy", "states", "cpu_seconds", "memory_mib")
+    kept = [
+        "verdict",
+        "reason",
+        "strategy",
+        "reductions",
+        "states",
+        "cpu_seconds",
+        "memory_mib",
+    ]
     return {
         "way": way,
         "formula_id": known["formula_id"],

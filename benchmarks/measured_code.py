@@ -33,7 +33,8 @@ _TABLES = {
     """,
     ANSWERS: """
         chains coloured components decoupled_ltl decoupled_random decoupled_scaling
-        lassos lassos_summary mcc merging model_por net_sets populations por portfolio
+        lassos lassos_summary mcc mcc_strata merging model_por net_sets populations por
+        portfolio
         portfolio_summary rers rers_sequential rers_ways table1_symmetry
     """,
     (*ANSWERS, "runtime"): "limits",

@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import record
 from benchmarks.families.leader_election import leader_election
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import LTS, Network, check
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.logic.generating import random_interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,9 @@
 """First answers about Promela models: `ltlpipe check` and ``spin -run`` side by side.
 
 All questions that a model asks are answered by one command of ltlpipe; Spin answers one
-for each run of its verifier, of which one is made, gcc included.  Of ltlpipe kernels
+for each run of its verifier, gcc included: `spin_seconds` are those of one, and
+`spin_all_seconds` of as many as it takes for all, one without a claim (assertions and
+end states) and one for each ``ltl`` block.  Of ltlpipe kernels
 that are the same for all models are compiled, as far as they are in a folder of machine
 code, but nothing of the model is: that is removed from the folder.  Seconds are those
 of whole processes, by the clock on the wall and of processors; each is the least of
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -48,7 +51,9 @@ def forget_models(cache: Path) -> None:
 
 def row_of(path: Path, cache: Path, rounds: int) -> dict[str, Any]:
     """Return the row of a model."""
-    ours, spins, answers = [], [], 0
+    ours, spins, all_spins, answers = [], [], [], 0
+    names = re.findall(r"^\s*ltl\s+(\w+)\s*\{", path.read_text(), re.MULTILINE)
+    claims = [["-noclaim"], *(["-ltl", name] for name in names)]
     for _ in range(rounds):
         forget_models(cache)
         seconds, cpu, said = timed(
@@ -61,11 +66,14 @@ def row_of(path: Path, cache: Path, rounds: int) -> dict[str, Any]:
             for file in path.parent.iterdir():
                 if file.suffix in (".pml", ".h"):
                     shutil.copy(file, name)
-            seconds, cpu, said = timed(["spin", "-run", path.name], Path(name))
-        if "errors:" in said:  # else there is no answer
-            spins.append((seconds, cpu))
+            one = timed(["spin", "-run", path.name], Path(name))
+            runs = [timed(["spin", "-run", *c, path.name], Path(name)) for c in claims]
+        if "errors:" in one[2]:  # else there is no answer
+            spins.append(one[:2])
+        if all("errors:" in said for _, _, said in runs):
+            all_spins.append((sum(run[0] for run in runs), sum(run[1] for run in runs)))
     row: dict[str, Any] = {"model": path.stem, "answers": answers}
-    for name, found in (("", ours), ("spin_", spins)):
+    for name, found in (("", ours), ("spin_", spins), ("spin_all_", all_spins)):
         row |= {f"{name}seconds": min((s for s, _ in found), default=None)}
         row |= {f"{name}cpu": min((c for _, c in found), default=None)}
     return row

@@ -196,7 +196,7 @@ def main() -> None:
     rows = record.resume(path)
     draw(rows, chosen.out / "rers_ways.svg")
     agreed = twice(rows)
-    agreed.to_csv(chosen.out / "rers_twice.csv", index=False)
+    record.write(chosen.out / "rers_twice.csv", agreed.to_dict("records"), of=rows)
     print(agreed.to_string(index=False))
     if wrong := contradictions(rows):
         raise SystemExit(f"different answers: {', '.join(wrong)}")

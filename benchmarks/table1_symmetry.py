@@ -50,7 +50,7 @@ from benchmarks import record
 from benchmarks.families.nets import coloured_peers
 from benchmarks.tasks import medians, significant
 from ltlpipe import check, load
-from ltlpipe.families.nets import coloured_client_server, priorities
+from ltlpipe.families.networks import coloured_client_server, priorities
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED

@@ -21,6 +21,7 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.memory import collect_seldom
 from ltlpipe.runtime.names import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
 from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
@@ -52,6 +53,7 @@ def main(descriptor: int, parent: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the parent decides
     end_with_parent()
+    collect_seldom()
     name_as(AS_WRITTEN)  # the caller knows how
     if os.getppid() != parent:  # it has died before
         os._exit(0)

@@ -63,6 +63,7 @@ ALL = (
         f"{_MANY} --compact 64",
         "deadlocks $FOLDER/many.hoa",
         f"{_NET} --reduce symmetry",
+        f"{_NET} --reduce walks",
         "check rers/problem1.dot -f 'G F iA' --unknown never",
         "check rers_sequential/Problem1.c -f 'G F iA' --unknown never",
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ltlpipe.question.options import (
+    ABOUT_RUNS,
     DEFAULTS,
     EVERYWHERE,
     KINDS,
@@ -29,24 +30,20 @@ What can be asked of `check`, `solve`, `compare`, `livelock`, `deadlocks` and
 `simulate`, at the command line and in Python.  A flag is a parameter by the same name
 with underscores: `--max-states 1000` is `max_states=1000`; `--no-lasso` is
 `lasso=False`.  Task tables have columns of these names, and `solve --grid` takes them.
-An option is for all six commands and all systems, unless it says otherwise.
+An option is for the first four of these and for all systems, unless it says otherwise.
 This page is made from the declarations (`python scripts/options.py`).
 """
 
 
 def page() -> str:
-    """Return the text of the page."""
-    return "\n".join([HEAD, *_table(), *map(_entry, OPTIONS, OPTIONS.values())])
-
-
-def _table() -> list[str]:
-    """Return which options there are, by what they are about."""
-    groups: dict[str, list[str]] = {}
+    """Return the text of the page, with a heading before each group of options."""
+    parts, group = [HEAD], ""
     for name, option in OPTIONS.items():
-        link = f"[`--{_flag(name)}`](#{name})"
-        groups.setdefault(option.group, []).append(link)
-    rows = [f"| {group} | {', '.join(links)} |" for group, links in groups.items()]
-    return ["| about | options |", "|---|---|", *rows, ""]
+        if option.group != group:
+            group = option.group
+            parts.append(f"## {group.capitalize()}\n")
+        parts.append(_entry(name, option))
+    return "\n".join(parts)
 
 
 def _flag(name: str) -> str:
@@ -59,22 +56,26 @@ def _entry(name: str, option: Option) -> str:
     """Return what there is to say of an option."""
     value = "" if option.kind is bool else f" {option.metavar}"
     text = " ".join(part for part in (option.help, option.details) if part)
-    lines = [f'<a id="{name}"></a>', f"## `--{_flag(name)}{value}`", ""]
+    lines = [f'<a id="{name}"></a>', f"### `--{_flag(name)}{value}`", ""]
     lines += [spelled(text, FLAGS), ""]
-    facts = [] if option.kind in (str, tuple) else [KINDS[option.kind]]
-    if option.choices:
+    facts = [] if option.kind in (str, tuple, bool) else [KINDS[option.kind]]
+    if option.choices and "|" not in (option.metavar or ""):
         facts.append(f"one of {', '.join(f'`{choice}`' for choice in option.choices)}")
     if option.least is not None:
         most = "" if option.most is None else f" and at most {option.most}"
         facts.append(f"at least {option.least}{most}")
-    if option.default not in (None, ()):
+    if option.default not in (None, ()) and option.kind is not bool:
         facts.append(f"`{option.default}` by default")
     for command, others in DEFAULTS.items():
         if name in others:
             facts.append(f"`{others[name]}` in `{command}`")
-    others = [f"`{command}`" for command in COMMANDS if command not in option.commands]
-    if others:
-        facts.append(f"not for {', '.join(others)}")
+    for word, differing in (
+        ("not", ABOUT_RUNS - option.commands),
+        ("also", option.commands - ABOUT_RUNS),
+    ):
+        named = [f"`{command}`" for command in COMMANDS if command in differing]
+        if named:
+            facts.append(f"{word} for {', '.join(named)}")
     if option.systems != "all":
         facts.append(f"for {option.systems} only")
     if facts:

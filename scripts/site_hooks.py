@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
-API = "api.md"
+API = "python.md"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

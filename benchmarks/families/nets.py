@@ -45,7 +45,7 @@ pp. 643-644, Sec. "Solution with K-state machines".
 
 from __future__ import annotations
 
-from ltlpipe.families.nets import coloured_net, enumeration, one
+from ltlpipe.families.networks import coloured_net, enumeration, one
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,

@@ -19,13 +19,14 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any
 
 from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import fold
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.worker_process import cpu_seconds_of
 from ltlpipe.runtime.workers import remote
 
@@ -59,7 +60,6 @@ _FORMS = {
 
 _SHOWN = 300  # characters of what a program printed
 _MOST_PRINTED = 64 << 20  # bytes of its output
-_CHUNK = 1 << 16
 
 
 def translate_externally(formula: Formula, command: str) -> Job[Any]:
@@ -82,8 +82,6 @@ def translate_externally(formula: Formula, command: str) -> Job[Any]:
     UnsupportedError
         The command cannot be run, fails, or prints something else than one
         automaton in HOA; names the command and shows what it printed.
-    StoppedError
-        It printed more than can be kept.
     """
     import spot
 
@@ -134,94 +132,57 @@ def _arguments(command: str, text: str) -> list[str]:
 
 def _printed(arguments: Sequence[str], command: str) -> Job[str]:
     """Run a program and return its standard output."""
-    try:
-        program = subprocess.Popen(
-            arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # so that what it starts ends with it
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        try:
+            program = subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,  # so that what it starts ends with it
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise _failure(command, f"cannot be run: {reason}") from None
+        try:
+            yield from _ended(program, (output, errors), command)
+        finally:
+            with suppress(OSError):  # it has ended, and all that it has started
+                os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
+        output.seek(0)
+        errors.seek(0)
+        shown, said = (
+            file.read().decode(errors="replace") for file in (output, errors)
         )
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise _failure(command, f"cannot be run: {reason}") from None
-    try:
-        output, errors = yield from _communicate(program, command)
-        yield from _ended(program)
-    finally:
-        _end(program)
-    shown = output.decode(errors="replace")
     if program.returncode != 0:
-        said = errors.decode(errors="replace").strip() or shown
         end = _end_of(program.returncode)
-        raise _failure(command, f"{end} and printed {_quoted(said)}")
+        raise _failure(command, f"{end} and printed {_quoted(said.strip() or shown)}")
     return shown
 
 
-def _communicate(
-    program: subprocess.Popen[bytes], command: str
-) -> Job[tuple[bytes, bytes]]:
-    """Read what a program prints, and what it complains of, until it has no more."""
-    assert program.stdout is not None
-    assert program.stderr is not None
-    texts = {program.stdout: bytearray(), program.stderr: bytearray()}
-    for stream in texts:
-        os.set_blocking(stream.fileno(), False)
-    left = list(texts)
-    cpu = 0.0
-    while left:
-        now = cpu_seconds_of(program.pid)
-        work, cpu = max(now - cpu, 0.0) * 1e6, max(now, cpu)
-        held = sum(map(len, texts.values()))
-        grant: Grant = yield Progress(PHASE, work, held, waits=tuple(left))
-        if held > grant.memory_bytes:
-            raise StoppedError(MEMORY)
-        for stream in tuple(left):
-            ended = _take(stream.fileno(), texts[stream])
-            if ended:
-                left.remove(stream)
-            if len(texts[stream]) > _MOST_PRINTED:
-                raise _failure(command, f"printed more than {_MOST_PRINTED:,} bytes")
-    output, errors = texts.values()
-    return bytes(output), bytes(errors)
-
-
-def _ended(program: subprocess.Popen[bytes]) -> Job[None]:
-    """Wait for the end of a program that has closed what it printed to."""
-    if not hasattr(os, "pidfd_open"):
-        while program.poll() is None:
-            time.sleep(0.01)
-            yield Progress(PHASE)
-        return
-    descriptor = os.pidfd_open(program.pid)
+def _ended(
+    program: subprocess.Popen[bytes], files: Sequence[IO[bytes]], command: str
+) -> Job[None]:
+    """Wait for the end of a program, and look at how much it prints."""
+    cpu, waits = 0.0, []
+    if hasattr(os, "pidfd_open"):
+        waits.append(os.pidfd_open(program.pid))
     try:
-        while program.poll() is None:
-            yield Progress(PHASE, waits=(descriptor,))
+        while True:
+            ended = program.poll() is not None
+            if any(os.fstat(f.fileno()).st_size > _MOST_PRINTED for f in files):
+                raise _failure(command, f"printed more than {_MOST_PRINTED:,} bytes")
+            if ended:
+                return
+            now = cpu_seconds_of(program.pid)
+            work, cpu = max(now - cpu, 0.0) * 1e6, max(now, cpu)
+            if not waits:
+                time.sleep(0.01)
+            yield Progress(PHASE, work, waits=tuple(waits))
     finally:
-        os.close(descriptor)
-
-
-def _take(descriptor: int, text: bytearray) -> bool:
-    """Append what can be read; return whether there will be no more."""
-    while len(text) <= _MOST_PRINTED:
-        try:
-            chunk = os.read(descriptor, _CHUNK)
-        except BlockingIOError:
-            return False
-        if not chunk:
-            return True
-        text += chunk
-    return False
-
-
-def _end(program: subprocess.Popen[bytes]) -> None:
-    """Kill a program that has not ended, and all that it has started."""
-    with suppress(OSError):  # they have ended
-        os.killpg(program.pid, signal.SIGKILL)
-    program.wait()
-    for stream in (program.stdout, program.stderr):
-        if stream is not None:
-            stream.close()
+        for descriptor in waits:
+            os.close(descriptor)
 
 
 @remote(PHASE)

@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, fold, kind_of, rebuilt
-from ltlpipe.logic.spot_graphs import by_spot, cube
+from ltlpipe.logic.spot_graphs import by_spot, conjunction, cube
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -233,25 +233,14 @@ def simpler_formula(
     """
     import spot
 
-    known = [spot.formula_G(spot.formula_Not(_conjunction(c))) for c in impossible]
+    known = [spot.formula_G(spot.formula_Not(conjunction(c))) for c in impossible]
     for step, letters in enumerate(first):
         if letters is not None:
-            said = spot.formula_Or([_conjunction(letter) for letter in letters])
+            said = spot.formula_Or([conjunction(letter) for letter in letters])
             for _ in range(step):
                 said = spot.formula_X(said)
             known.append(said)
     return _Simplification(formula, known, deadline).formula
-
-
-def _conjunction(literals: Cube) -> Any:
-    import spot
-
-    return spot.formula_And(
-        [
-            spot.formula_ap(name) if holds else spot.formula_Not(spot.formula_ap(name))
-            for name, holds in sorted(literals.items())
-        ]
-    )
 
 
 class _Simplification:

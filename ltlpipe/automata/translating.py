@@ -35,7 +35,7 @@ from ltlpipe.automata.hoa import hoa_text, parse_again
 from ltlpipe.logic.actions import refuse_psl
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.history import explained
-from ltlpipe.logic.spot_graphs import by_spot
+from ltlpipe.logic.spot_graphs import by_spot, relabelled
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
@@ -227,10 +227,8 @@ def of_actions(formula: Formula, end: str) -> Job[Any]:
     """
     import spot
 
-    over = spot.formula_ap(end)
-    meaning = spot.relabeling_map()
-    meaning[spot.formula_ap(_ALIVE)] = spot.formula_Not(over)
-    violated = spot.relabel_apply(_of_the_living(formula), meaning)
+    alive = spot.formula_Not(spot.formula_ap(end))
+    violated = relabelled(_of_the_living(formula), {_ALIVE: alive})
     return (yield from projected(violated, [each.name for each in formula.history]))
 
 
@@ -258,13 +256,11 @@ def of_states(
     is_last = spot.formula_And([alive, spot.formula_X(spot.formula_Not(alive))])
     may_end = spot.formula_Or([spot.formula_ap(name) for name in ends])
     has_to_end = spot.formula_ap(dead)
-    meaning = spot.relabeling_map()
-    for name in steps:
-        own = spot.formula_ap(name)
-        meaning[own] = spot.formula_And([own, spot.formula_X(alive)])
+    more = spot.formula_X(alive)
+    meaning = {s: spot.formula_And([spot.formula_ap(s), more]) for s in steps}
     violated = spot.formula_And(
         [
-            spot.relabel_apply(_of_the_living(formula), meaning),
+            relabelled(_of_the_living(formula), meaning),
             spot.formula_G(spot.formula_Implies(is_last, may_end)),
             spot.formula_G(spot.formula_Implies(goes_on, spot.formula_Not(has_to_end))),
         ]

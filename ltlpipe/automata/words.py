@@ -21,7 +21,14 @@ from ltlpipe.automata.hoa import exactly_one, parse_again, parse_sections
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
-from ltlpipe.logic.spot_graphs import automaton_of, by_spot, cube, valuation
+from ltlpipe.logic.spot_graphs import (
+    automaton_of,
+    by_spot,
+    conjunction,
+    cube,
+    relabelled,
+    valuation,
+)
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
@@ -113,22 +120,19 @@ def _numbered(formula: Any, letters: Letters) -> tuple[Any, Letters]:
     n_held = sum(map(len, occurring))
     if len(bits) >= len(propositions) or n_held > _MOST_CONDITIONS:
         return formula, letters
-    meaning = spot.relabeling_map()
-    for name in propositions:
-        own = [number for names, number in occurring.items() if name in names]
-        meaning[spot.formula_ap(name)] = spot.formula_Or(
-            [spot.formula(_literals(number, bits)) for number in own]
-        )
+    told_by = {
+        names: conjunction({bit: number >> k & 1 for k, bit in enumerate(bits)})
+        for names, number in occurring.items()
+    }
+    meaning = {
+        name: spot.formula_Or([told_by[names] for names in occurring if name in names])
+        for name in propositions
+    }
     numbered = [
         [bit for k, bit in enumerate(bits) if occurring[names] >> k & 1]
         for names in told
     ]
-    return spot.relabel_apply(formula, meaning), numbered
-
-
-def _literals(number: int, bits: Sequence[str]) -> str:
-    literals = ["!"[number >> k & 1 :] + bit for k, bit in enumerate(bits)]
-    return " & ".join(literals) or "1"
+    return relabelled(formula, meaning), numbered
 
 
 def accepts(
@@ -397,13 +401,6 @@ def has_violations(
         Spot gives up.
     """
     import spot
-
-    def literal(name: str, holds: bool) -> Any:
-        said = spot.formula_ap(name)
-        return said if holds else spot.formula_Not(said)
-
-    def conjunction(literals: Mapping[str, bool]) -> Any:
-        return spot.formula_And([literal(*each) for each in literals.items()])
 
     def in_the_end(letters: Any) -> Any:
         return spot.formula_F(spot.formula_G(letters))

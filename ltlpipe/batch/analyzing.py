@@ -12,7 +12,6 @@ import json
 import os
 import time
 from math import inf
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.formula_columns import (
@@ -50,6 +49,7 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
     ended_by_ctrl_c,
     side_by_side,
+    wait,
 )
 from ltlpipe.runtime.names import counted, listed
 

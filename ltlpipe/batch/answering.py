@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.tasks import (
-    CRASH,
     IN_MEMORY,
     AutomatonFile,
     Digests,
@@ -61,7 +60,13 @@ from ltlpipe.systems.graph import graph_from_data
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain import components_of
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.verdict import INPUT_ERROR, UNKNOWN, UNSUPPORTED, not_read
+from ltlpipe.verdict.verdict import (
+    CRASH,
+    INPUT_ERROR,
+    UNKNOWN,
+    UNSUPPORTED,
+    not_read,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -40,13 +40,14 @@ from ltlpipe.batch.pool import (
     lost,
     shared_bytes,
 )
-from ltlpipe.batch.tasks import CRASH, Activity, file_kind, now
+from ltlpipe.batch.tasks import Activity, file_kind, now
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular, write_bytes
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.wire import packed, unpacked
 from ltlpipe.runtime.workers import close_idle
+from ltlpipe.verdict.verdict import CRASH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -148,7 +149,7 @@ class Cluster:
         except TypeError as error:  # certificates for TLS are missing
             raise LtlpipeError(
                 f"--scheduler={scheduler}: Dask has no certificates for this address: "
-                f"set their paths in its configuration (docs/clusters.md): {error}"
+                f"set their paths in its configuration (docs/batch.md): {error}"
             ) from error
         except (*_AWAY, ValueError) as error:
             raise LtlpipeError(

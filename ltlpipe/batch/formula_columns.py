@@ -16,7 +16,7 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata import classification, finite_classification
+from ltlpipe.automata import classification
 from ltlpipe.logic.actions import is_ltl
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
 from ltlpipe.logic.erasable import erasure
@@ -170,18 +170,18 @@ def _nothing(_formula: Formula, _known: Row) -> Row:
 
 def _finite_groups() -> dict[str, Callable[[Formula, Row], Row]]:
     """Return how the groups of a formula of finite words are computed."""
-    kinds = finite_classification
+    kinds = classification
     return dict.fromkeys(GROUPS, _nothing) | {
         "syntax": _size,
         "stutter_invariant": lambda f, _: {
-            "stutter_invariant": kinds.is_stutter_invariant(f)
+            "stutter_invariant": kinds.is_finite_stutter_invariant(f)
         },
-        "hierarchy": lambda f, _: {"hierarchy": kinds.hierarchy(f)},
+        "hierarchy": lambda f, _: {"hierarchy": kinds.finite_hierarchy(f)},
         "tgba_states": lambda f, _: {
-            "tgba_states": kinds.n_states(f, deterministic=False)
+            "tgba_states": kinds.finite_states(f, deterministic=False)
         },
         "parity_states": lambda f, _: {
-            "parity_states": kinds.n_states(f, deterministic=True)
+            "parity_states": kinds.finite_states(f, deterministic=True)
         },
     }
 

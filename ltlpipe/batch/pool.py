@@ -23,7 +23,6 @@ import signal
 import time
 import uuid
 from contextlib import ExitStack, suppress
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.answering import (
@@ -34,7 +33,6 @@ from ltlpipe.batch.answering import (
 )
 from ltlpipe.batch.table import host_columns
 from ltlpipe.batch.tasks import (
-    CRASH,
     Activity,
     AutomatonFile,
     Task,
@@ -57,6 +55,7 @@ from ltlpipe.runtime.jobs import (
     TIMEOUT,
     Grant,
     StoppedError,
+    wait,
 )
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.names import spelled
@@ -69,6 +68,7 @@ from ltlpipe.runtime.worker_process import (
 from ltlpipe.runtime.workers import close_idle
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
 from ltlpipe.systems.plain import plain_components
+from ltlpipe.verdict.verdict import CRASH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,7 +24,6 @@ from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
 from ltlpipe.batch.task_sources import as_tasks, multiplied, tasks_about
 from ltlpipe.batch.tasks import (
-    CRASH,
     AutomatonFile,
     Digests,
     grid_of,
@@ -46,7 +45,7 @@ from ltlpipe.runtime.jobs import (
     interruptible,
 )
 from ltlpipe.runtime.progress_bar import search_bar
-from ltlpipe.verdict.verdict import INPUT_ERROR, UNKNOWN, UNSUPPORTED
+from ltlpipe.verdict.verdict import CRASH, INPUT_ERROR, UNKNOWN, UNSUPPORTED
 
 if TYPE_CHECKING:
     from collections.abc import (

@@ -59,9 +59,6 @@ if TYPE_CHECKING:
 IN_MEMORY = (Network, SpotGraph)
 """Systems that a store and other processes can have without a file."""
 
-CRASH = "crash"
-"""The reason of a task whose worker died, or whose run fails its replay."""
-
 
 @dataclass(frozen=True)
 class AutomatonFile:

@@ -1,7 +1,7 @@
 """The boxes by which a certificate proves that a machine does what a program does.
 
 They are found by the interpreter that checks them
-(`ltlpipe.certificates.checking.interpretation`): what a step of a cell leads to is
+(`ltlpipe.certificates.checking.machine`): what a step of a cell leads to is
 joined to the cells of the class to which the machine goes, until nothing grows.  So
 what is written is a fixed point of what is checked, or nothing is written.  The
 analysis of the program only helps: it tells which variables matter behind a rule, so
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ltlpipe.certificates.checking.interpretation import Box
+    from ltlpipe.certificates.checking.machine import Box
     from ltlpipe.certificates.checking.values import Values
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS

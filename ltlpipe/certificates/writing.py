@@ -32,6 +32,7 @@ from ltlpipe.components.transition_arrays import Steps
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.files import open_regular, replacing
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported
+from ltlpipe.runtime.names import quoted
 from ltlpipe.search.driver import advance
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.scc.ranks import RankedSearch, ranks_of
@@ -201,7 +202,7 @@ def hoa_of(
     condition = table.condition
     if condition is None:
         condition = generalised_buchi(table.n_marks)
-    names = " ".join(_quoted(name) for name in propositions)
+    names = " ".join(quoted(name) for name in propositions)
     return "\n".join(
         [
             "HOA: v1",
@@ -216,11 +217,6 @@ def hoa_of(
             "",
         ]
     )
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _body(

@@ -11,7 +11,6 @@ Ctrl-C outside a search, 141 if the reader of standard output has gone.
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import re
 import sys
@@ -28,7 +27,11 @@ from ltlpipe.runtime.errors import (
     SystemWarning,
 )
 from ltlpipe.runtime.jobs import heed_ctrl_c, ignore_ctrl_c
-from ltlpipe.runtime.memory import address_space_mib, is_out_of_memory
+from ltlpipe.runtime.memory import (
+    address_space_mib,
+    collect_seldom,
+    is_out_of_memory,
+)
 from ltlpipe.runtime.names import FLAGS, name_as
 
 _INVALID = re.compile(r"Invalid value(?: for '?([^':]+)'?)?: (.*)", re.DOTALL)
@@ -42,7 +45,6 @@ _EXPECTED = {
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-_GARBAGE = 50_000  # containers that are made before some are looked for
 _LEAST_MIB = 256  # of virtual memory
 _READER_GONE = 141  # 128 + SIGPIPE
 
@@ -52,7 +54,7 @@ def program() -> None:
 
     Tearing down would take longer than many checks, and wait for running imports.
     """
-    gc.set_threshold(_GARBAGE)  # modules make much that lives on
+    collect_seldom()
     heed_ctrl_c()
     sys.unraisablehook = _unraisable
     try:

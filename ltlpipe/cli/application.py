@@ -23,10 +23,11 @@ class _Place(NamedTuple):
     module: str
     name: str
     has_short_help: bool = True  # -h; of others it is the whole
+    translates: bool = False  # in a worker process, which may start ahead
 
 
 _COMMANDS = {
-    "check": _Place("check", "check"),
+    "check": _Place("check", "check", translates=True),
     "solve": _Place("solve", "solve"),
     "results": _Place("results", "results", False),
     "report": _Place("report", "report", False),
@@ -58,9 +59,19 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback()(_options)
     first = next((a for a in arguments if not a.startswith("-")), "")
+    if first in _COMMANDS and _COMMANDS[first].translates:
+        _start_translator(arguments)
     for name in [first] if first in _COMMANDS else _COMMANDS:
         _add(app, name, _COMMANDS[name])
     return app
+
+
+def _start_translator(arguments: Sequence[str]) -> None:
+    """Have a worker process import Spot while this one imports the command."""
+    if not {"--help", "-h", "--empty", "--verify"}.intersection(arguments):
+        from ltlpipe.runtime import workers
+
+        workers.prepare("spot", "ltlpipe.automata.translating")
 
 
 def _add(app: typer.Typer, name: str, place: _Place) -> None:

@@ -117,11 +117,6 @@ def check(
         raise typer.Exit(code)
     if not system:
         raise typer.BadParameter("missing argument 'SYSTEM'")
-    from ltlpipe.runtime import workers as processes
-
-    if not empty:  # it imports Spot while this process reads
-        processes.prepare("spot", "ltlpipe.automata.translation")
-    from ltlpipe.batch.tasks import CRASH
     from ltlpipe.question.conditions import INSTANT
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
@@ -133,7 +128,7 @@ def check(
     )
     from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
-    from ltlpipe.verdict.verdict import misread, not_read
+    from ltlpipe.verdict.verdict import CRASH, misread, not_read
 
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:

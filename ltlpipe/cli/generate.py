@@ -124,7 +124,7 @@ def formulas(
         help="Output file; by default standard output.",
     ),
 ) -> None:
-    """N different LTL formulas in the style of RERS problems."""
+    """N different LTL formulas: instances of specification patterns."""
     from ltlpipe.logic.generating import formula_set
 
     if (actions is None) == (not system):
@@ -201,8 +201,8 @@ def coloured_client_server(
     ),
 ) -> None:
     """N clients and M servers that serve one of them at a time, as a symmetric net."""
-    from ltlpipe.families.nets import coloured_client_server as family
-    from ltlpipe.families.nets import priorities as constraint
+    from ltlpipe.families.networks import coloured_client_server as family
+    from ltlpipe.families.networks import priorities as constraint
     from ltlpipe.runtime.files import write_text
     from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
     from ltlpipe.systems.nets.writing import pnml_text, save_pnml

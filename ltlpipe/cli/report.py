@@ -217,23 +217,25 @@ class AnswerTable(ExitStack):
         system: Sequence[str],
         options: Mapping[str, Any],
     ) -> None:
+        super().__init__()
+        self._out, self._report = out, report
+        self._system, self._options = " ".join(system), options
+        self._counts: Counter[str] = Counter()
+        self._table, self._place = None, out or ""
+        if out is None and report is None:
+            return
         from ltlpipe.batch.table_files import open_table
         from ltlpipe.batch.tasks import now
 
-        super().__init__()
-        self._out, self._report, self._now = out, report, now
-        self._system, self._options = " ".join(system), options
-        self._counts: Counter[str] = Counter()
-        self._began, self._table, self._place = now(), None, out
+        self._now, self._began = now, now()
         if report is not None:
             refuse_page(report)
         if report is not None and out is None:
             name = Path(system[0]).with_suffix(".csv").name
             folder = self.enter_context(TemporaryDirectory(prefix="ltlpipe-"))
             self._place = str(Path(folder, name))
-        if self._place is not None:
-            self._writing = self.enter_context(ExitStack())
-            self._table = self._writing.enter_context(open_table(self._place))
+        self._writing = self.enter_context(ExitStack())
+        self._table = self._writing.enter_context(open_table(self._place))
 
     def add(self, verdict: Verdict, system: System | None) -> None:
         """Write the row of a verdict."""
@@ -258,7 +260,7 @@ class AnswerTable(ExitStack):
 
     def finish(self, *, quiet: bool) -> None:
         """Close the table, write the report, and say so in a line each."""
-        if self._table is None or self._place is None:
+        if self._table is None:
             return
         self._writing.close()
         if not quiet:

@@ -47,8 +47,7 @@ from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.objects import Beside
-from ltlpipe.systems.networks.ended import END
-from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.lts import END, Network
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

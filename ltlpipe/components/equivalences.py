@@ -14,6 +14,9 @@ equivalence    keeps                                               never larger
 ``strong``     strong bisimilarity, hidden labels all alike        yes
 =============  ==================================================  ===============
 
+`least` chooses between ``trace`` and what simulation leaves
+(`ltlpipe.components.simulation`), by the number of states.
+
 Each keeps what those above it keep, but for ``branching``, which does not keep what
 ``block`` does.  ``trace`` is the least deterministic
 LTS, with a silent loop at states after divergences: two components with the same traces
@@ -48,9 +51,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.components.determinise import determinise
+from ltlpipe.components.determinise import TooLargeError, determinise
 from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.components.refinement import quotient
+from ltlpipe.components.simulation import reduced
 from ltlpipe.components.transition_arrays import (
     Steps,
     breadth_first,
@@ -67,10 +71,16 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
 
-__all__ = ["EQUIVALENCES", "reduce"]
+__all__ = ["EQUIVALENCES", "SIMULATION", "least", "reduce"]
 
 EQUIVALENCES = ("trace", "block", "branching", "strong")
 """No name stands before one that keeps less."""
+
+SIMULATION = "simulation"
+"""What is told of a group that simulation has reduced."""
+
+FEW_SUBSETS = 1_000
+"""Subsets that may be made even if fewer states are known to suffice."""
 
 _FIXED_WORK = 500  # however small the component
 
@@ -100,23 +110,64 @@ def reduce(
             f"{equivalence} equivalence of a component with accepting states:"
             " use strong equivalence"
         )
-    yield reducing(_FIXED_WORK)
-    letters, visible = _letters(lts, hidden)
-    marked = np.zeros(lts.n_states, dtype=np.bool_)
-    steps = yield from steps_of(lts, letters, len(visible), marked)
-    if equivalence == "block":
-        steps = yield from with_blocks(steps)
-    steps = yield from collapse(steps)
-    steps = yield from quotient(steps)
+    steps, visible = yield from _bisimilar(lts, hidden, blocks=equivalence == "block")
     if equivalence != "branching" and not (yield from is_deterministic(steps)):
         steps = yield from determinise(steps, cap)
         steps = yield from quotient(steps)
     if equivalence == "block":
         steps = yield from quotient(unfolded(steps))
-    else:
-        loops = np.flatnonzero(steps.marked)
-        steps = with_steps(steps, loops, len(visible), loops)
-    return lts_of((yield from breadth_first(steps)), visible, lts.name)
+    return (yield from _with_loops(steps, visible, lts.name))
+
+
+def least(
+    lts: LTS, hidden: Collection[str], *, cap: int | None = None
+) -> Job[tuple[LTS, str]]:
+    """Find a small component with the same traces and divergences.
+
+    That is the deterministic one of `reduce`, or one whose states were merged by
+    simulation, whichever has fewer states; its equivalence comes with it.
+    """
+    steps, visible = yield from _bisimilar(lts, hidden)
+    name = "trace"
+    if not (yield from is_deterministic(steps)):
+        steps, name = yield from _least(steps, cap)
+    return (yield from _with_loops(steps, visible, lts.name)), name
+
+
+def _least(steps: Steps, cap: int | None) -> Job[tuple[Steps, str]]:
+    """Return what has the fewest states, and its equivalence."""
+    similar = yield from reduced(steps)
+    most = max(FEW_SUBSETS, similar.n_states)
+    name = "branching" if similar is steps else SIMULATION
+    try:
+        found = yield from determinise(similar, most if cap is None else min(most, cap))
+    except TooLargeError:
+        return similar, name
+    found = yield from quotient(found)
+    if found.n_states <= similar.n_states:
+        return found, "trace"
+    return similar, name
+
+
+def _bisimilar(
+    lts: LTS, hidden: Collection[str], *, blocks: bool = False
+) -> Job[tuple[Steps, tuple[str, ...]]]:
+    """Find the quotient by branching bisimilarity, and the visible labels."""
+    yield reducing(_FIXED_WORK)
+    letters, visible = _letters(lts, hidden)
+    marked = np.zeros(lts.n_states, dtype=np.bool_)
+    steps = yield from steps_of(lts, letters, len(visible), marked)
+    if blocks:
+        steps = yield from with_blocks(steps)
+    steps = yield from collapse(steps)
+    return (yield from quotient(steps)), visible
+
+
+def _with_loops(steps: Steps, visible: tuple[str, ...], name: str) -> Job[LTS]:
+    """Return a component in which marks, of divergent states, are silent loops."""
+    loops = np.flatnonzero(steps.marked)
+    steps = with_steps(steps, loops, len(visible), loops)
+    return lts_of((yield from breadth_first(steps)), visible, name)
 
 
 def with_blocks(steps: Steps) -> Job[Steps]:

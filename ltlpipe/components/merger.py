@@ -21,9 +21,10 @@ leaves little: a search through `SEARCHED` times as many states is fast.  An att
 ends when all composed states are at most `SMALL`, or when nothing fits any more.  The
 one that has left the fewest counts.
 
-Where the deterministic form of a composition has more states than the limit, its
-quotient by branching bisimulation takes its place, which is never larger than the
-composition.
+Where the deterministic form of a composition is larger than what simulation leaves of
+it, the latter takes its place.  Certificates are about deterministic forms only; there,
+where such a form has more states than the limit, the quotient by branching bisimulation
+takes its place, which is never larger than the composition.
 
 For a property that is not interruptible but erasable (docs/erasable.md) the block
 normal form takes the place of the least LTS, and the quotient by strong bisimilarity
@@ -35,11 +36,11 @@ goes back to S. Graf and B. Steffen, "Compositional Minimization of Finite State
 Systems", CAV 1990.
 
 Groups are kept beside the network, for other questions about it (`GroupShelf`).  What
-becomes of a group depends on the network, the equivalence, and those visible actions
-in which only its members take part: they alone decide what is hidden in it, and in
-groups that it is made of.  So two formulas that name different actions have
-most groups in common, and what one has composed serves the other.  What was composed
-at great expense is shared with the other processes of a run, too
+becomes of a group depends on its members, the equivalence, and the labels that are
+hidden in it: they alone decide what is hidden in groups that it is made of.  So two
+formulas that name different actions have most groups in common, and what one has
+composed serves the other, or a network with more components behind the same ones.
+What was composed at great expense is shared with the other processes of a run, too
 (`ltlpipe.runtime.folders`).
 
 A group that was made of other parts, or with another limit, is as good: it keeps the
@@ -59,7 +60,7 @@ import numpy as np
 
 from ltlpipe.components.composition import TooManyPairsError, compose
 from ltlpipe.components.determinise import TooLargeError
-from ltlpipe.components.equivalences import reduce
+from ltlpipe.components.equivalences import SIMULATION, least, reduce
 from ltlpipe.components.groups import (
     GAIN,
     HEURISTICS,
@@ -89,16 +90,16 @@ _COLUMNS = ("src", "label", "dst")
 
 
 class Place(NamedTuple):
-    """What a group is known by; `seen` are the visible actions of its members alone."""
+    """What a group is known by; `hidden` are labels that only its members have."""
 
     equivalence: str
     members: frozenset[int]
-    seen: frozenset[str]
+    hidden: frozenset[str]
 
     @property
     def names(self) -> tuple[list[int], list[str]]:
         """Members and actions as JSON has them."""
-        return sorted(self.members), sorted(self.seen)
+        return sorted(self.members), sorted(self.hidden)
 
 
 class GroupShelf:
@@ -145,7 +146,9 @@ class GroupShelf:
 
     def put(self, place: Place, group: Group) -> None:
         """Keep a group, if it was reduced as far as the equivalence allows."""
-        if group.equivalence != place.equivalence or place in self._groups:
+        if group.equivalence == _INSTEAD.get(place.equivalence):
+            return
+        if place in self._groups:
             return
         self._keep(place, group)
         folder, is_worth_it = self._folder, group.n_transitions >= WORTH_SHARING
@@ -267,8 +270,6 @@ class Merger:
             if not action.internal
         }
         self._visible = frozenset(visible)
-        # Whatever else is visible, no component has it.
-        self._seen = [n for n in sorted(self._visible) if n in self._users]
         self._places: dict[frozenset[int], Place] = {}
         self._known: dict[frozenset[int], Group] = {}
         self._kept = 0  # transitions of those
@@ -303,8 +304,8 @@ class Merger:
     def _place(self, members: frozenset[int]) -> Place:
         """Return what a group is known by among questions about the network."""
         if members not in self._places:
-            seen = frozenset(n for n in self._seen if self._users[n] <= members)
-            self._places[members] = Place(self.limit.equivalence, members, seen)
+            hidden = frozenset(self.hidden(frozenset(self._users), members))
+            self._places[members] = Place(self.limit.equivalence, members, hidden)
         return self._places[members]
 
     def composed(self, one: Group, other: Group, cap: int) -> Job[Group | None]:
@@ -347,8 +348,12 @@ class Merger:
         held = self.memory_bytes + _TRANSITION_BYTES * lts.n_transitions
         equivalence = self.limit.equivalence
         try:
-            job = reduce(lts, hidden, equivalence, cap=cap)
-            small = yield from holding(job, held)
+            if equivalence == SIMULATION:
+                leaves = least(lts, hidden, cap=cap)
+                small, equivalence = yield from holding(leaves, held)
+            else:
+                reduces = reduce(lts, hidden, equivalence, cap=cap)
+                small = yield from holding(reduces, held)
         except TooLargeError:
             equivalence = _INSTEAD[equivalence]
             small = yield from holding(reduce(lts, hidden, equivalence), held)
@@ -417,14 +422,21 @@ def reduced_components(
     cap_states: int,
     equivalence: str = "trace",
     shared_bytes: float = SHARED_BYTES,
+    shelf: GroupShelf | None = None,
 ) -> Job[Reduced]:
     """Do `reduce_components` for a network, with what that has found before.
 
     The network must not be changed as long as it exists.  Kept of it are groups, also
     those of a job that is closed, and the latest result; with `shared_bytes` 0 nothing
-    is kept or used.
+    is kept or used.  A `shelf` of the caller takes their place: it may have groups of
+    another network, whose components are the first of this one.
     """
     limit = Limit(cap_states, equivalence=equivalence)
+    if shelf is not None:
+        grant = yield reducing(0)
+        shelf.limit(min(SHARED_BYTES, grant.memory_bytes * _MEMORY_SHARE))
+        job = reduce_components(network, visible, limit, shelf=shelf)
+        return (yield from holding(job, shelf.n_bytes))
     if not shared_bytes:
         return (yield from reduce_components(network, visible, limit))
     kept, key = _kept.of(network), (equivalence, frozenset(visible))

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     Constraint = list[Any]
     Sum = tuple[dict[int, int], int]
 
+SMALL = 1 << 20
+"""Sums of numbers of propositions below this can be multiplied by those of markings."""
+
 LARGEST = 1 << 60
 """Integers beyond are not computed with."""
 
@@ -126,6 +129,23 @@ def constraint_of(
         return TRUE if difference is None else _compared(operator, difference, holds)
     value = linear(expression)
     return TRUE if value is None else _compared("==", value, not holds)
+
+
+def is_exact(expression: Expression) -> bool:
+    """Whether the constraint of a bound proposition says the same as it does."""
+    if not isinstance(expression, Operation) or expression.operator not in _TRUTHS:
+        return _is_small(linear(expression))
+    operands, operator = expression.operands, expression.operator
+    truths = [*map(_is_truth, operands)]
+    if operator in ("<", "<=", "==") and not any(truths):
+        return _is_small(_difference(*operands))
+    if operator in ("<", "<=", "==") and not (operator == "==" and all(truths)):
+        return False
+    return all(map(is_exact, operands))
+
+
+def _is_small(part: Sum | None) -> bool:
+    return part is not None and sum(map(abs, part[0].values())) + abs(part[1]) < SMALL
 
 
 def _is_truth(expression: Expression) -> bool:

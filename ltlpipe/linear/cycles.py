@@ -32,7 +32,7 @@ from ltlpipe.linear.constraints import (
     shifted,
 )
 from ltlpipe.linear.equation import TooLongError
-from ltlpipe.linear.solvers import flow_solver, quiet_solver, rounded
+from ltlpipe.linear.net_arrays import flow_solver, quiet_solver, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence, Set

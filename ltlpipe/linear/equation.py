@@ -12,7 +12,7 @@ Disjunctions are split where the solution of the linear program satisfies none o
 parts; then those that are about what may put into the places of the part that is taken
 to be true.  (Where no transition is enabled, empty places are siphons.)  Marked pairs
 that never are together, and initially marked traps that have no token where it
-satisfies all, are excluded (`ltlpipe.linear.cuts`), and it is solved again.
+satisfies all, are excluded (`ltlpipe.linear.net_arrays`), and it is solved again.
 
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
 77(4), 1989, Sec. IV-B (state equation) and V-C (traps); J. Esparza and S. Melzer,
@@ -41,8 +41,13 @@ from ltlpipe.linear.constraints import (
     rows_in,
     sort_parts,
 )
-from ltlpipe.linear.cuts import empty_trap, pair_rows, trap_row
-from ltlpipe.linear.solvers import rounded, state_solver
+from ltlpipe.linear.net_arrays import (
+    empty_trap,
+    pair_rows,
+    rounded,
+    state_solver,
+    trap_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -339,6 +344,33 @@ class StateEquation:
             "weights": [[place, own] for place, own in sorted(weights.items()) if own],
             "rows": [rows[k] for k in used],
             "factors": [factors[k] for k in used],
+        }
+
+    def fewest_firings(
+        self, rows: Sequence[Constraint]
+    ) -> dict[tuple[tuple[int, int], ...], int]:
+        """Return how often each effect has to happen, at least, for rows to hold.
+
+        Rounded up; nothing where no solution is found.
+        """
+        import highspy
+
+        every = np.arange(len(self._columns), dtype=np.int32)
+        if not len(every):
+            return {}
+        self.limit(self._solver)
+        told, n_rows = [*map(self._row, rows)], len(self._initial) + len(self.known)
+        self._solver.changeColsCost(len(every), every, np.ones(len(every)))
+        self._add_rows(told)
+        self._solver.run()
+        counts = np.zeros(len(every))
+        if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            counts = np.array(self._solver.getSolution().col_value)
+        self._delete_rows(n_rows, len(told))
+        self._solver.changeColsCost(len(every), every, np.zeros(len(every)))
+        return {
+            self._columns[k]: int(np.ceil(counts[k] - TOLERANCE))
+            for k in np.flatnonzero(counts > TOLERANCE).tolist()
         }
 
     def is_never_increased(self, weights: dict[int, int]) -> bool:

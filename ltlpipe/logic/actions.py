@@ -28,7 +28,7 @@ from ltlpipe.logic.formulas import (
     fold,
     formula_of,
 )
-from ltlpipe.logic.spot_graphs import cube
+from ltlpipe.logic.spot_graphs import conjunction, cube, relabelled
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
@@ -57,22 +57,12 @@ def numbered(formula: Any, actions: Sequence[str]) -> Any:
     """
     import spot
 
-    bits = [spot.formula_ap(name) for name in bit_names(len(actions))]
-
-    def number(value: int) -> Any:
-        return spot.formula_And(
-            [
-                bit if value >> i & 1 else spot.formula_Not(bit)
-                for i, bit in enumerate(bits)
-            ]
-        )
-
-    meaning = spot.relabeling_map()
-    for proposition in spot.atomic_prop_collect(formula):
-        meaning[proposition] = spot.formula_ff()
-    for i, name in enumerate(actions, start=1):
-        meaning[spot.formula_ap(name)] = number(i)
-    return spot.relabel_apply(formula, meaning)
+    bits = bit_names(len(actions))
+    never = [p.ap_name() for p in spot.atomic_prop_collect(formula)]
+    meaning = dict.fromkeys(never, spot.formula_ff())
+    for number, name in enumerate(actions, start=1):
+        meaning[name] = conjunction({b: number >> i & 1 for i, b in enumerate(bits)})
+    return relabelled(formula, meaning)
 
 
 def anonymous(formula: Any) -> Any:
@@ -84,10 +74,8 @@ def anonymous(formula: Any) -> Any:
     """
     import spot
 
-    meaning = spot.relabeling_map()
-    for name, new in new_names(formula).items():
-        meaning[spot.formula_ap(name)] = spot.formula_ap(new)
-    return spot.relabel_apply(formula, meaning)
+    names = new_names(formula).items()
+    return relabelled(formula, {name: spot.formula_ap(new) for name, new in names})
 
 
 def new_names(formula: Any) -> dict[str, str]:

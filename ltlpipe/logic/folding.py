@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import fold, rebuilt
 from ltlpipe.logic.propositions.syntax import Expression, Operation
+from ltlpipe.logic.spot_graphs import relabelled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -96,30 +97,17 @@ def with_constants(formula: Any, values: Mapping[str, bool]) -> Any:
     """
     import spot
 
-    def replaced(node: Any, kind: str, below: list[Any]) -> Any:
-        if kind == "ap" and node.ap_name() in values:
-            return spot.formula_tt() if values[node.ap_name()] else spot.formula_ff()
-        return rebuilt(kind, below) if below else node
-
-    return fold(formula, replaced)
+    fold(formula, lambda *_: None)  # which refuses PSL
+    constants = spot.formula_ff(), spot.formula_tt()
+    return relabelled(formula, {name: constants[v] for name, v in values.items()})
 
 
 def renamed(formula: Any, names: Mapping[str, str]) -> str:
-    """Return the text of a formula of Spot with other names for its propositions.
-
-    Raises
-    ------
-    UnsupportedError
-        An operator of PSL.
-    """
+    """Return the text of a formula of Spot with other names for its propositions."""
     import spot
 
-    def replaced(node: Any, kind: str, below: list[Any]) -> Any:
-        if kind == "ap":
-            return spot.formula_ap(names[node.ap_name()])
-        return rebuilt(kind, below) if below else node
-
-    return str(fold(formula, replaced))
+    meaning = {name: spot.formula_ap(new) for name, new in names.items()}
+    return str(relabelled(formula, meaning))
 
 
 class _Folding:

@@ -118,7 +118,7 @@ class Formula:
 
 
 def _restored(text: str, dialect: Dialect, *place: Any) -> Formula:
-    """Return a formula that has been pickled."""
+    """Return a formula by what another one is said to be."""
     file, line, number, name, title, alphabet = place
     found = parse(text, file=file, line=line, **dialect._asdict())
     about: dict[str, Any] = {"title": title, "alphabet": alphabet}
@@ -310,10 +310,7 @@ def _reread(formula: Formula, dialect: Dialect) -> Formula:
     """Return a formula as one that was read in some way."""
     if formula.dialect == dialect:
         return formula
-    text, file, line = formula.text, formula.file, formula.line
-    found = parse(text, file=file, line=line, **dialect._asdict())
-    about: dict[str, Any] = {"title": formula.title, "alphabet": formula.alphabet}
-    return replace(found, number=formula.number, name=formula.name, **about)
+    return _restored(formula.text, dialect, *formula.place)
 
 
 def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | FormulaError:

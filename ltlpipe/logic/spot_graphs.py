@@ -1,4 +1,4 @@
-"""Automata of Spot made of their edges, BDDs of valuations, and where Spot gives up."""
+"""Spot's formulas and BDDs of valuations, graphs of edges, and where Spot gives up."""
 
 from __future__ import annotations
 
@@ -7,10 +7,32 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
     Answer = TypeVar("Answer")
+
+
+def conjunction(literals: Mapping[str, Any]) -> Any:
+    """Return the formula that says of some propositions whether they hold."""
+    import spot
+
+    return spot.formula_And(
+        [
+            spot.formula_ap(name) if holds else spot.formula_Not(spot.formula_ap(name))
+            for name, holds in literals.items()
+        ]
+    )
+
+
+def relabelled(formula: Any, meaning: Mapping[str, Any]) -> Any:
+    """Return a formula with formulas for some of its propositions."""
+    import spot
+
+    known = spot.relabeling_map()
+    for name, meant in meaning.items():
+        known[spot.formula_ap(name)] = meant
+    return spot.relabel_apply(formula, known)
 
 
 def cube(literals: Iterable[tuple[int, Any]]) -> Any:

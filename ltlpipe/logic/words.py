@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.logic.formulas import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.history import History
@@ -70,7 +70,7 @@ class Shape(NamedTuple):
     """The lengths of a word; position i is bit i of an integer."""
 
     prefix: int  # positions before the cycle
-    cycle: int  # and in it
+    cycle: int  # and in it; 0 in a finite word
 
     @property
     def everywhere(self) -> int:
@@ -78,7 +78,9 @@ class Shape(NamedTuple):
         return (1 << self.prefix + self.cycle) - 1
 
     def next(self, values: int) -> int:
-        """Return where a formula holds one step later."""
+        """Return where there is a next position at which a formula holds."""
+        if not self.cycle:
+            return values >> 1
         first = values >> self.prefix & 1  # what the last position leads to
         return values >> 1 | first << self.prefix + self.cycle - 1
 
@@ -94,7 +96,7 @@ def places(letters: Sequence[Iterable[str]]) -> dict[str, int]:
 
 
 def evaluate(formula: Any, shape: Shape, where: Mapping[str, int]) -> int:
-    """Return at which positions of a word a formula of LTL holds.
+    """Return at which positions of a word a formula without a past holds.
 
     `where` has the positions of each action; one that is missing stands nowhere.
     """
@@ -130,7 +132,8 @@ def evaluated(formula: Any, shape: Shape, where: Mapping[str, int]) -> dict[int,
         if kind == "Not":
             return full ^ first
         if kind == "X":
-            return following(first)
+            is_weak = not shape.cycle and node.kindstr() == "X"
+            return following(first) | (full ^ full >> 1 if is_weak else 0)
         if kind == "F":
             return until(full, first)
         if kind == "G":
@@ -168,10 +171,6 @@ def satisfies(formula: Any, word: Word) -> bool:
     return bool(evaluate(formula, shape, where) & 1)
 
 
-_OF_ALL = ("G", "R", "W")
-"""Operators that ask for nothing behind the end."""
-
-
 def holds(formula: Formula, word: Sequence[Collection[str]]) -> bool:
     """Whether a finite word satisfies a formula of finite words.
 
@@ -189,21 +188,16 @@ def holds(formula: Formula, word: Sequence[Collection[str]]) -> bool:
     """
     if not word:
         raise ValueError("an empty word")
-    return bool(values(formula, word)[0] & 1)
+    return bool(_value(formula, Shape(len(word), 0), word) & 1)
 
 
-def values(
-    formula: Formula, word: Sequence[Collection[str]]
-) -> tuple[int, dict[str, int]]:
-    """Return where a formula holds in a finite word, and where its histories do.
-
-    Bit i is position i; that behind the last is the end.
-    """
-    n, where = len(word), places(word)
+def _value(formula: Formula, shape: Shape, word: Sequence[Collection[str]]) -> int:
+    """Return where a formula, which may look back, holds in a word."""
+    where = places(word)
     for each in formula.history:
-        operands = [_evaluated(tree, n, where) for tree in each.operands]
-        where[each.name] = _remembered(each, operands, n)
-    return _evaluated(formula.spot, n, where), where
+        operands = [evaluate(tree, shape, where) for tree in each.operands]
+        where[each.name] = _remembered(each, operands, len(word))
+    return evaluate(formula.spot, shape, where)
 
 
 def _remembered(history: History, operands: list[int], n: int) -> int:
@@ -219,72 +213,6 @@ def _remembered(history: History, operands: list[int], n: int) -> int:
     return value
 
 
-def _evaluated(tree: Any, n: int, where: dict[str, int]) -> int:
-    """Return where a formula without a past holds, the end among the positions."""
-    end, full = 1 << n, (1 << n + 1) - 1
-
-    def backwards(step: Callable[[int], int], at_end: bool) -> int:
-        """Return the values of which `step` makes those before, all at once."""
-        value = end if at_end else 0
-        for k in range(n - 1, -1, -1):
-            value |= step(value >> 1) & 1 << k
-        return value
-
-    def combine(node: Any, kind: str, below: list[int]) -> int:
-        if kind in ("tt", "ff"):
-            return full if kind == "tt" else 0
-        if kind == "ap":
-            return where.get(node.ap_name(), 0) & ~end
-        left, right = below[0], below[-1]
-        if kind == "X":
-            following = left >> 1 & ~(end >> 1)
-            weak = str(node.kindstr()) == "X"
-            return following | (end | end >> 1 if weak else 0) & full
-        return _COMBINED[kind](backwards, full, left, right, below)
-
-    return fold(tree, combine)
-
-
-def _until(step: Any, left: int, right: int) -> int:
-    found: int = step(lambda later: right | left & later, at_end=False)
-    return found
-
-
-def _release(step: Any, left: int, right: int) -> int:
-    found: int = step(lambda later: right & (left | later), at_end=True)
-    return found
-
-
-def _all_of(below: Sequence[int]) -> int:
-    value = -1
-    for each in below:
-        value &= each
-    return value
-
-
-def _any_of(below: Sequence[int]) -> int:
-    value = 0
-    for each in below:
-        value |= each
-    return value
-
-
-_COMBINED: dict[str, Callable[[Any, int, int, int, list[int]], int]] = {
-    "Not": lambda _s, full, a, _b, _c: full ^ a,
-    "And": lambda _s, _f, _a, _b, below: _all_of(below),
-    "Or": lambda _s, _f, _a, _b, below: _any_of(below),
-    "Implies": lambda _s, full, a, b, _c: full ^ a | b,
-    "Equiv": lambda _s, full, a, b, _c: full ^ a ^ b,
-    "Xor": lambda _s, _f, a, b, _c: a ^ b,
-    "F": lambda step, full, _a, b, _c: _until(step, full, b),
-    "G": lambda step, _f, _a, b, _c: _release(step, 0, b),
-    "U": lambda step, _f, a, b, _c: _until(step, a, b),
-    "R": lambda step, _f, a, b, _c: _release(step, a, b),
-    "W": lambda step, _f, a, b, _c: _release(step, b, a | b),
-    "M": lambda step, _f, a, b, _c: _until(step, b, a & b),
-}
-
-
 def holds_on_lasso(
     formula: Formula, word: Sequence[Collection[str]], start: int
 ) -> bool:
@@ -296,9 +224,5 @@ def holds_on_lasso(
     """
     cycle = list(word[start:])
     unrolled = [*word, *cycle * len(formula.history)]
-    n = len(unrolled)
-    shape, where = Shape(n - len(cycle), len(cycle)), places(unrolled)
-    for each in formula.history:
-        operands = [evaluate(tree, shape, where) for tree in each.operands]
-        where[each.name] = _remembered(each, operands, n)
-    return bool(evaluate(formula.spot, shape, where) & 1)
+    shape = Shape(len(unrolled) - len(cycle), len(cycle))
+    return bool(_value(formula, shape, unrolled) & 1)

@@ -135,16 +135,17 @@ def _given(options: Any, *names: str) -> Iterator[str]:
             yield f"--{flag_of(name)}{value}"
 
 
-def _names(options: Any) -> set[str]:
-    return set(options.reduce.split(","))
-
-
 def _is_graph(question: Any) -> bool:
     return question.kind in (KRIPKE, AUTOMATON)
 
 
-_UNNAMED = "--reduce does not name it"
+_HARMLESS = [AUTO], [NONE], [WALKS]
 _EACH = "--network-acceptance=each gives each component a mark of its own"
+
+
+def _unnamed(o: Any, name: str) -> str:
+    left_out = name in o.left_out
+    return "--reduce leaves it out" if left_out else "--reduce does not name it"
 
 
 def _any(o: Any, _: Any) -> Iterator[str]:
@@ -167,11 +168,13 @@ def _any(o: Any, _: Any) -> Iterator[str]:
     if o.ndfs_stack_test and o.emptiness != DECOUPLED_NDFS:
         named = f"--emptiness={DECOUPLED_NDFS}, not for {o.emptiness}"
         yield f"--ndfs-stack-test is for {named}"
-    if "stabiliser" in _names(o):
+    if "stabiliser" in o.reduce_names:
         fewer = f"{AUTOMORPHISMS} stores as many states or fewer"
         yield f"--reduce=stabiliser has gone: {fewer}"
-    if _names(o) - {AUTO, NONE, *REDUCTION_NAMES}:
+    if {*o.reduce_names, *o.left_out} - {AUTO, NONE, *REDUCTION_NAMES}:
         yield f"--reduce={o.reduce}: expected one of {', '.join(REDUCTION_NAMES)}"
+    if len(o.reduce_names) > 1 and {AUTO, NONE} & {*o.reduce_names}:
+        yield f"--reduce={o.reduce}: expected auto, none, a list, or auto,-NAME"
 
 
 def _network(o: Any, q: Any) -> Iterator[str]:
@@ -185,7 +188,7 @@ def _network(o: Any, q: Any) -> Iterator[str]:
             "--semantics=state: the states of a network of LTSs have no propositions; "
             "use action"
         )
-    if o.fairness and o.reduce not in (AUTO, NONE, WALKS):
+    if o.fairness and o.reduce_names not in _HARMLESS:
         yield (
             f"--reduce={o.reduce} changes which actions are enabled, on which "
             "--fairness depends: use none"
@@ -203,7 +206,7 @@ def _coloured(o: Any, _: Any) -> Iterator[str]:
     stray = "is for networks of LTSs, not for models"
     for given in _given(o, *o.of_networks):
         yield f"{given} {stray}"
-    if _names(o) - of_models:
+    if {*o.reduce_names} - of_models:
         yield f"--reduce={o.reduce} {stray}"
 
 
@@ -226,7 +229,7 @@ def _kripke(o: Any, _: Any) -> Iterator[str]:
         yield f"{given} {missing}"
     if o.emptiness in OF_SETS:
         yield f"--emptiness={o.emptiness} {missing}"
-    if o.reduce not in (AUTO, NONE, WALKS):
+    if o.reduce_names not in _HARMLESS:
         yield f"--reduce={o.reduce} {missing}"
 
 
@@ -256,7 +259,7 @@ def _instant(o: Any, _: Any) -> Iterator[str]:
     if o.emptiness != AUTO:
         yield f"{o.emptiness} is requested"
     if o.named_strategies:
-        yield _UNNAMED
+        yield _unnamed(o, INSTANT)
     for given in _given(o, "bitstate", "compact", "swarm", "seed"):
         yield f"{given} is about the compiled searches"
 
@@ -269,7 +272,7 @@ def _of_sets(q: Any) -> Iterator[str]:
 def _explicit(o: Any, q: Any) -> Iterator[str]:
     yield from _of_sets(q)
     if o.named_strategies:
-        yield _UNNAMED
+        yield _unnamed(o, EXPLICIT)
     named = q.given.emptiness
     if q.accepts_apart and named is not None and not takes_any_marks(named):
         yield f"{named} takes one mark, but {_EACH}"
@@ -293,7 +296,7 @@ def _own_acceptance(q: Any) -> Iterator[str]:
 
 def _ample_sets(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(AMPLE):
-        yield _UNNAMED
+        yield _unnamed(o, AMPLE)
     yield from _of_sets(q)
     if q.fairness is not None:
         yield UNFAIR
@@ -309,7 +312,7 @@ def _ample_sets(o: Any, q: Any) -> Iterator[str]:
 
 def _walks(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(WALKS):
-        yield _UNNAMED
+        yield _unnamed(o, WALKS)
     if o.emptiness != AUTO:
         yield f"{o.emptiness} is requested"
     of_fairness = None if q.fairness is None else q.fairness.condition
@@ -321,7 +324,7 @@ def _walks(o: Any, q: Any) -> Iterator[str]:
 
 def _linear(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(LINEAR):
-        yield _UNNAMED
+        yield _unnamed(o, LINEAR)
     if o.named_strategies:
         yield f"{', '.join(o.named_strategies)} is requested"
     if o.emptiness != AUTO:
@@ -338,7 +341,7 @@ def _linear(o: Any, q: Any) -> Iterator[str]:
 
 def _structural(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(STRUCTURAL):
-        yield _UNNAMED
+        yield _unnamed(o, STRUCTURAL)
     if o.emptiness != AUTO and not o.insists_on(STRUCTURAL):
         yield f"{o.emptiness} is requested"
     if q.fairness is not None:
@@ -351,14 +354,14 @@ def _structural(o: Any, q: Any) -> Iterator[str]:
 
 def _statements(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(STATEMENTS):
-        yield _UNNAMED
+        yield _unnamed(o, STATEMENTS)
     if q.fairness is not None:
         yield UNFAIR
 
 
 def _components(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(COMPONENTS):
-        yield _UNNAMED
+        yield _unnamed(o, COMPONENTS)
     if o.insists_on(AUTOMORPHISMS):
         yield "--reduce asks for automorphisms, which are those of components then"
     yield from _of_sets(q)
@@ -366,7 +369,7 @@ def _components(o: Any, q: Any) -> Iterator[str]:
 
 def _subset(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(SUBSET):
-        yield _UNNAMED
+        yield _unnamed(o, SUBSET)
     yield from _of_sets(q)
 
 
@@ -391,7 +394,7 @@ def _decoupling(o: Any, q: Any) -> Iterator[str]:
     if q.given.emptiness not in (None, *DECOUPLED):
         yield f"{q.given.emptiness} looks at one state at a time"
     if q.given.emptiness is None and not o.reduces(DECOUPLING):
-        yield _UNNAMED
+        yield _unnamed(o, DECOUPLING)
     if q.fairness is not None:
         yield UNFAIR
     if q.kind == NETWORK:
@@ -404,7 +407,7 @@ def _decoupling(o: Any, q: Any) -> Iterator[str]:
 
 def _symmetry(o: Any, q: Any) -> Iterator[str]:
     if not (q.given.emptiness or o.reduces(SYMMETRY) or o.wants_symmetry):
-        yield _UNNAMED
+        yield _unnamed(o, SYMMETRY)
     if o.wants_decoupling:
         yield "decoupled search, which is requested, has sets of another kind"
     yield from (_sets_of_markings if q.kind == COLOURED else _orbits_unasked)(o, q)
@@ -434,7 +437,7 @@ def _orbits_unasked(o: Any, q: Any) -> Iterator[str]:
 
 def _automorphisms(o: Any, q: Any) -> Iterator[str]:
     if not o.insists_on(AUTOMORPHISMS):
-        yield _UNNAMED
+        yield _unnamed(o, AUTOMORPHISMS)
     yield from _orbits(o, q)
 
 
@@ -444,7 +447,7 @@ def _orbits(o: Any, q: Any) -> Iterator[str]:
     yield from _of_sets(q)
     if q.fairness is not None:
         yield UNFAIR
-    if o.workers > 1 and (o.reduce != AUTO or o.wants_symmetry):
+    if o.workers > 1 and (o.reduce_names != [AUTO] or o.wants_symmetry):
         yield "several workers cannot share its tables: leave out --workers"
     if o.swarm:
         yield "--swarm searches the system as it is"

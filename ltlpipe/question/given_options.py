@@ -9,7 +9,7 @@ import inspect
 import shlex
 import textwrap
 from dataclasses import replace
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ltlpipe.logic.history import Dialect
@@ -260,6 +260,7 @@ def described(option: Option) -> str:
     return spelled(text, PARAMETERS)
 
 
+@cache  # most options belong to several functions
 def _entry(name: str, option: Option) -> str:
     kind = _NAMES.get(option.kind, option.kind.__name__)
     if option.default is None:

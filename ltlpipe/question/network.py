@@ -32,7 +32,7 @@ from ltlpipe.question.question import (
     note_table,
     tells_marks,
 )
-from ltlpipe.systems.networks.ended import END
+from ltlpipe.systems.networks.lts import END
 from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:

@@ -442,7 +442,8 @@ class _Search:
         AUTO,
         "Reductions: auto, none, or a list.",
         "LIST",
-        f"A list is separated by commas: {', '.join(REDUCTION_NAMES)}.",
+        f"A list is separated by commas: {', '.join(REDUCTION_NAMES)}.  auto,-NAME "
+        "leaves one out of those that are chosen automatically.",
     )
     bitstate: float | None = _option(
         None,
@@ -682,16 +683,27 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
         names = [name.strip() for name in self.visible.split(",")]
         return [name for name in names if name]
 
+    @property
+    def reduce_names(self) -> list[str]:
+        """The parts of `reduce`; AUTO alone also where it leaves some out."""
+        names = self.reduce.split(",")
+        is_auto = names[0] == AUTO and all(name[:1] == "-" for name in names[1:])
+        return [AUTO] if is_auto else names
+
+    @property
+    def left_out(self) -> list[str]:
+        """The reductions that `reduce` leaves out of those chosen automatically."""
+        names = self.reduce.split(",")[1:]
+        return [n[1:] for n in names] if self.reduce_names == [AUTO] else []
+
     def insists_on(self, reduction: str) -> bool:
         """Whether the user names a reduction."""
-        return self.reduce != AUTO and self.reduces(reduction)
+        return reduction in self.reduce_names
 
     @property
     def named_strategies(self) -> list[str]:
         """The named reductions that are strategies."""
-        if self.reduce == AUTO:
-            return []
-        names = self.reduce.split(",")
+        names = self.reduce_names
         strategies = set(REDUCTION_NAMES) - set(PREPARATIONS)
         return [name for name in names if name in strategies]
 
@@ -739,7 +751,8 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
 
     def reduces(self, name: str) -> bool:
         """Whether a reduction may be applied."""
-        return self.reduce == AUTO or name in self.reduce.split(",")
+        names = self.reduce_names
+        return name in names or (names == [AUTO] and name not in self.left_out)
 
 
 _KINDS = {kind.__name__: kind for kind in KINDS}

@@ -30,8 +30,7 @@ from ltlpipe.runtime.errors import (
 )
 from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.runtime.names import listed, nearest
-from ltlpipe.systems.networks.ended import END
-from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.lts import END, Network
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

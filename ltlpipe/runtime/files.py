@@ -31,12 +31,11 @@ import sys
 import zlib
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
-from multiprocessing.connection import wait
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.jobs import Progress, complete, wait
 from ltlpipe.runtime.names import listed
 
 if TYPE_CHECKING:

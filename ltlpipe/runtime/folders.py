@@ -31,7 +31,6 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -84,7 +83,7 @@ class SharedFolder:
             content = path.read_bytes()
             os.utime(path)  # it was used
             body = content[_CHECKED:]
-            if sha256(body).digest() != content[:_CHECKED]:
+            if _digest(body) != content[:_CHECKED]:
                 raise ValueError("damaged")
             return Entry(*unpacked(body))
         except OSError:  # there is none, or another process has removed it
@@ -98,7 +97,7 @@ class SharedFolder:
     ) -> bool:
         """Store a result for other processes; return whether that was possible."""
         body = packed([about, arrays])
-        content = sha256(body).digest() + body
+        content = _digest(body) + body
         if len(content) > min(MOST_ENTRY, self.most_bytes):
             return False
         try:
@@ -138,8 +137,14 @@ class SharedFolder:
             held -= size
 
 
+def _digest(data: bytes) -> bytes:
+    from hashlib import sha256  # OpenSSL takes two milliseconds
+
+    return sha256(data).digest()
+
+
 def _name(place: Any, key: Any) -> str:
-    return sha256(json.dumps([place, key]).encode()).hexdigest()[:48] + _SUFFIX
+    return _digest(json.dumps([place, key]).encode()).hex()[:48] + _SUFFIX
 
 
 # --- the folder of a run ------------------------------------------------------

@@ -17,6 +17,7 @@ Ctrl-C: a flag while a job runs, an exception elsewhere.
 from __future__ import annotations
 
 import math
+import selectors
 import signal
 import socket
 import threading
@@ -26,7 +27,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain, islice
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.runtime.errors import UnsupportedError
@@ -232,6 +232,17 @@ class Clock:
         self.compile_seconds += compiled
         self.seconds += max(passed - loaded - compiled, 0.0)
         return now
+
+
+def wait(objects: Iterable[Any], seconds: float | None) -> list[Any]:
+    """Return those of some connections and descriptors that are readable.
+
+    So long it waits for one of them, at most; None is without a limit.
+    """
+    with selectors.PollSelector() as selector:
+        for each in objects:
+            selector.register(each, selectors.EVENT_READ)
+        return [key.fileobj for key, _ in selector.select(seconds)]
 
 
 def imported(*names: str) -> Job[None]:

@@ -24,6 +24,15 @@ _LOADER = ("failed to map segment", "cannot allocate memory", "out of memory")
 _SHARED = "shared object"
 _NEAR = 1 << 16  # bytes free on a disk, or below a limit, that is reached for us
 _MIB = 1 << 20
+_GARBAGE = 200_000  # containers that are made before some are looked for
+
+
+def collect_seldom() -> None:
+    """Have the collector look at new objects in large numbers only.
+
+    Modules make much that lives on: those of Numba 150,000 containers.
+    """
+    gc.set_threshold(_GARBAGE)
 
 
 @contextmanager

@@ -152,3 +152,9 @@ def listed(words: Sequence[str]) -> str:
     """Return ``a, b or c``."""
     *most, end = words
     return f"{', '.join(most)} or {end}" if most else end
+
+
+def quoted(text: str) -> str:
+    """Return a string as it is written in DOT and in HOA."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -21,8 +21,6 @@ import tempfile
 import traceback
 from typing import Any
 
-import numpy as np
-
 from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
@@ -31,6 +29,7 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
 )
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.runtime.loading import is_loaded
 from ltlpipe.runtime.memory import is_out_of_memory
 
 SMALL = 1 << 16
@@ -77,10 +76,13 @@ class _Encoder:
         if isinstance(value, (bytes, bytearray, memoryview)):
             data = memoryview(value).cast("B")
             return {_TAG: ["bytes", self._kept(data), data.nbytes]}
-        if isinstance(value, np.ndarray):
-            return self._array(value)
-        if isinstance(value, np.generic):
-            return self.plain(value.item())
+        if is_loaded("numpy"):  # importing it takes longer than many a worker's answer
+            import numpy as np
+
+            if isinstance(value, np.ndarray):
+                return self._array(value)
+            if isinstance(value, np.generic):
+                return self.plain(value.item())
         raise TypeError(f"a {type(value).__name__} cannot be sent")
 
     def _object(self, value: dict[str, Any]) -> Any:
@@ -89,7 +91,9 @@ class _Encoder:
         parts = {key: self.plain(item) for key, item in value.items()}
         return {_TAG: ["dict", list(parts.items())]} if _TAG in parts else parts
 
-    def _array(self, array: np.ndarray) -> Any:
+    def _array(self, array: Any) -> Any:
+        import numpy as np
+
         if array.dtype.kind not in _NUMBERS:
             raise TypeError(f"an array of {array.dtype} cannot be sent")
         shape, flat = list(array.shape), np.ascontiguousarray(array).reshape(-1)
@@ -119,6 +123,8 @@ def _decoded(value: Any, data: memoryview) -> Any:
     if kind in ("bytes", "text"):
         part = data[about[0] : about[0] + about[1]]
         return bytes(part) if kind == "bytes" else str(part, "utf-8", "surrogatepass")
+    import numpy as np
+
     dtype, shape, place = np.dtype(about[0]), tuple(about[1]), about[2]
     if dtype.kind not in _NUMBERS:
         raise ValueError(f"an array of {dtype}")

@@ -23,7 +23,6 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -312,6 +311,8 @@ def turn(name: str, tell: Callable[[int], None] | None = None) -> Iterator[bool]
     Either the folder takes no files, or the process that has the lock does nothing.
     `tell` is given the number of the process that is waited for.
     """
+    from hashlib import sha256  # OpenSSL takes two milliseconds
+
     try:
         locks = cache_folder() / "locks"
         locks.mkdir(mode=0o700, parents=True, exist_ok=True)

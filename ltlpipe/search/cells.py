@@ -128,11 +128,22 @@ def mask_of(shape):
 @inlined
 def place_of(shape, row):
     """Return the bucket to which a row belongs, and its remainder."""
+    return place_of_mixed(shape, mixed(shape, row))
+
+
+@inlined
+def mixed(shape, row):
+    """Return a row, mixed."""
     mask, half = mask_of(shape), np.uint64(shape.bits) >> _ONE
-    mixed = (row * _MULTIPLIER) & mask
-    mixed ^= mixed >> half
-    mixed = (mixed * _FINISHER) & mask
-    mixed ^= mixed >> half
+    row = (row * _MULTIPLIER) & mask
+    row ^= row >> half
+    row = (row * _FINISHER) & mask
+    return row ^ (row >> half)
+
+
+@inlined
+def place_of_mixed(shape, mixed):
+    """Return the bucket to which a mixed row belongs, and its remainder."""
     lower = np.uint64(shape.bits) - _U31
     product = (mixed >> lower) * np.uint64(shape.buckets)
     rest = ((product & _LOW31) * np.uint64(shape.inverse)) >> np.uint64(shape.shift)
@@ -141,12 +152,23 @@ def place_of(shape, row):
 
 
 @inlined
-def row_at(shape, home, remainder):
-    """Return the row with a remainder that belongs to a bucket."""
-    lower, n_buckets = np.uint64(shape.bits) - _U31, np.uint64(shape.buckets)
-    least = ((np.uint64(home) << _U31) + n_buckets - _ONE) // n_buckets
+def least_of(shape, home):
+    """Return the least upper bits of a mixed row that belongs to a bucket."""
+    n_buckets = np.uint64(shape.buckets)
+    return ((np.uint64(home) << _U31) + n_buckets - _ONE) // n_buckets
+
+
+@inlined
+def mixed_at(shape, least, remainder):
+    """Return the mixed row with a remainder, given `least_of` its bucket."""
+    lower = np.uint64(shape.bits) - _U31
     row = (least + (remainder >> lower)) << lower
-    row |= remainder & ((_ONE << lower) - _ONE)
+    return row | (remainder & ((_ONE << lower) - _ONE))
+
+
+@inlined
+def unmixed(shape, row):
+    """Return a row that has been mixed."""
     mask, half = mask_of(shape), np.uint64(shape.bits) >> _ONE
     for inverse in (_UNFINISHER, _UNMULTIPLIER):
         row ^= row >> half
@@ -187,12 +209,7 @@ def add(shape, words, bucket, remainder):
         for k in range(shape.per_bucket):
             found = words[at + k]
             if found == 0:
-                words[at + k] = wanted
-                if shape.rest > 0:
-                    word, shift = place_of_rest(shape, bucket, k)
-                    words[word] |= np.uint32((rest << shift) & _LOW32)
-                    if np.int64(shift) + shape.rest > 32:
-                        words[word + 1] |= np.uint32((rest << shift) >> _U32)
+                write(shape, words, bucket, k, wanted, rest)
                 return 1
             if found == wanted and (
                 shape.rest == 0 or rest_of(shape, words, bucket, k) == rest
@@ -210,10 +227,25 @@ def ask_for(words, bucket):
     prefetch(words, bucket * _LINE)
 
 
+@inlined
+def write(shape, words, bucket, k, first, rest):
+    """Write cell `k` of a bucket, which is empty."""
+    words[bucket * _LINE + k] = first
+    if shape.rest > 0:
+        word, shift = place_of_rest(shape, bucket, k)
+        words[word] |= np.uint32((rest << shift) & _LOW32)
+        if np.int64(shift) + shape.rest > 32:
+            words[word + 1] |= np.uint32((rest << shift) >> _U32)
+
+
 @njit
-def move_cells(cells, new, first, last):
-    """Add the rows of some buckets to another set; return whether it had room."""
+def move_cells(cells, new, filled, first, last):
+    """Add the rows of some buckets to another set; return whether it had room.
+
+    `filled` (uint8[buckets]) tells how many cells of the other set's buckets are full.
+    """
     shape, larger, words = shape_of(cells), shape_of(new), cells.words
+    known, least = np.int64(-1), np.uint64(0)
     for bucket in range(first, last):
         for k in range(shape.per_bucket):
             cell = np.uint64(words[bucket * _LINE + k])
@@ -222,17 +254,39 @@ def move_cells(cells, new, first, last):
             home = bucket + 1 - np.int64(cell & np.uint64(_FARTHEST))
             if home < 0:
                 home += shape.buckets
+            if home != known:
+                known, least = home, least_of(shape, home)
             if shape.rest > 0:
                 cell |= rest_of(shape, words, bucket, k) << _U32
-            row = row_at(shape, home, cell >> _DISTANCE_BITS)
-            home, remainder = place_of(larger, row)
-            if add(larger, new.words, home, remainder) < 0:
+            row = mixed_at(shape, least, cell >> _DISTANCE_BITS)
+            if shape.bits != larger.bits:
+                row = mixed(larger, unmixed(shape, row))
+            home, remainder = place_of_mixed(larger, row)
+            if not place(larger, new.words, filled, home, remainder):
                 return False
     return True
+
+
+@inlined
+def place(shape, words, filled, bucket, remainder):
+    """Store a row that is not there yet; return whether there was room."""
+    cell = remainder << _DISTANCE_BITS
+    for distance in range(1, _FARTHEST + 1):
+        k = np.int64(filled[bucket])
+        if k < shape.per_bucket:
+            filled[bucket] = k + 1
+            first = np.uint32(cell & _LOW32) | np.uint32(distance)
+            write(shape, words, bucket, k, first, cell >> _U32)
+            return True
+        bucket += 1
+        if bucket == shape.buckets:
+            bucket = 0
+    return False
 
 
 def moved(cells: Cells, new: Cells) -> Iterator[bool]:
     """Add all rows to another set, with pauses; yield whether it has room so far."""
     n_buckets = Shape(*cells.shape.tolist()).buckets
+    filled = np.zeros(Shape(*new.shape.tolist()).buckets, dtype=np.uint8)
     for first in range(0, n_buckets, _BLOCK):
-        yield move_cells(cells, new, first, min(first + _BLOCK, n_buckets))
+        yield move_cells(cells, new, filled, first, min(first + _BLOCK, n_buckets))

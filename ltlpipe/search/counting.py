@@ -147,8 +147,9 @@ def counting_step(expand, product, store, registers, arrays, budget):
             n = successors_behind(expand, product, row, n)
             ask_for_batch(product, store, shape, before, n)
             state += 1
-        for i in range(n):
-            arrays.counted[0] += product.marks[i] & fin != 0
+        if fin != 0:
+            for i in range(n):
+                arrays.counted[0] += product.marks[i] & fin != 0
         registers[Reg.VISITED] = state
         registers[Reg.TRANSITIONS] += n
         registers[Reg.EXPANSIONS] += state - first

@@ -13,8 +13,6 @@ HSF-SPIN", SPIN 2001, LNCS 2057, pp. 57-79; that of search orders drawn at rando
 of them, that of G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques",
 IEEE TSE 37(6), 2011, pp. 845-857.
 
-Of long rows only the best successors are stored, and the others left out.
-
 Differences from the sources: orders follow one another in one search, and each is drawn
 for actions, not for states.
 """
@@ -27,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.runtime.kernels.jit import inlined, specialised
+from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.acceptance import states_on_cycles
 from ltlpipe.search.interning import intern, row_of
 from ltlpipe.search.needs import MOST_NEEDED, Needs, needed, no_needs
@@ -51,10 +49,6 @@ LONGEST = 1 << 16
 MOST_STORED = 1 << 20
 """States that a walk may store, entered or not."""
 
-MOST_WORDS = 1 << 13
-"""Words of the successors that are stored of a state: 64 KiB."""
-
-_HOPELESS = -1 << 62
 _STEPS = 19  # bits of chance below a step that is needed; worth two steps at most
 _GOOD = 33  # bits below what counts most: chance, and `MOST_NEEDED` steps
 _SELDOM = np.uint64(15)  # once in sixteen times
@@ -85,10 +79,8 @@ class Place(IntEnum):
     WALKS = 2  # walks that have begun
     LEFT = 3  # states that the walk may still enter
     SHORTEST = 4  # states of the shortest walks
-    MOST = 5  # successors of a state that are stored
-    CUT = 6  # whether others have been left out of the walk
-    PROJECTS = 7  # whether the walk heeds what components need
-    AIM = 8  # what it aims at, of `aims`
+    PROJECTS = 5  # whether the walk heeds what components need
+    AIM = 6  # what it aims at, of `aims`; others are left out
 
 
 class Guidance(NamedTuple):
@@ -104,7 +96,6 @@ class Guidance(NamedTuple):
 def make_guidance(
     automaton: PropertyAutomaton,
     n_successors: int,
-    n_words: int,
     seed: int,
     shortest: int,
     needs: Needs | None = None,
@@ -112,7 +103,6 @@ def make_guidance(
     """Return guidance by an automaton, for states of at most so many successors."""
     registers = np.zeros(len(Place), dtype=np.int64)
     registers[Place.SHORTEST] = shortest
-    registers[Place.MOST] = max(MOST_WORDS // n_words, 1)
     return Guidance(
         distances=aims(automaton),
         registers=registers,
@@ -208,8 +198,6 @@ def arrange(product, n, src, guidance):
     They are those that `successors` has written for a state whose property's state is
     `src`; hopeless are those from which no run is accepted.
     """
-    if n > guidance.registers[Place.MOST]:
-        return choose(product, n, src, guidance)
     rows, marks, actions = product.rows, product.marks, product.row_actions
     keys, distances = guidance.keys, guidance.distances[guidance.registers[Place.AIM]]
     n_words = rows.shape[1]
@@ -236,41 +224,6 @@ def arrange(product, n, src, guidance):
             at -= 1
         kept += 1
     return kept
-
-
-@specialised
-def choose(product, n, src, guidance):
-    """Put the best of many successors first, leave the others out; see `arrange`.
-
-    Rows are long then: each is moved once.
-    """
-    rows, marks, actions = product.rows, product.marks, product.row_actions
-    keys, distances = guidance.keys, guidance.distances[guidance.registers[Place.AIM]]
-    wanted = np.uint32(guidance.registers[Place.WANTED])
-    here = np.int64(distances[src])
-    n_kept = 0
-    for i in range(n):
-        there = np.int64(distances[property_state(product, rows[i])])
-        keys[i] = _HOPELESS
-        if there < FAR:
-            good = here - there + popcount(marks[i] & wanted)
-            keys[i] = key_of(product, guidance, i, good, wanted)
-            n_kept += 1
-    most = guidance.registers[Place.MOST]
-    if n_kept > most:
-        n_kept = most
-        guidance.registers[Place.CUT] = 1
-    for at in range(n_kept):
-        best = at
-        for i in range(at + 1, n):
-            if keys[i] > keys[best]:
-                best = i
-        keys[at], keys[best] = keys[best], keys[at]
-        for w in range(rows.shape[1]):
-            rows[at, w], rows[best, w] = rows[best, w], rows[at, w]
-        marks[at], marks[best] = marks[best], marks[at]
-        actions[at], actions[best] = actions[best], actions[at]
-    return n_kept
 
 
 @inlined
@@ -306,7 +259,6 @@ def begin_walk(guidance, full):
     registers[Place.AIM] = 0
     if guidance.distances.shape[0] > 1:
         registers[Place.AIM] = np.int64(draw(guidance.chance) >> _U63)
-    registers[Place.CUT] = registers[Place.AIM]  # what is left out has other aims
     registers[Place.PROJECTS] = 0
     if guidance.needs.first_goal.shape[0] > 0:
         registers[Place.PROJECTS] = np.int64(draw(guidance.chance) >> _U63)

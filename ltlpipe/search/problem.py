@@ -15,7 +15,7 @@ from ltlpipe.por.component_sets import AmpleTables, Inner, new_tables
 from ltlpipe.por.stubborn_sets import stubborn_tables
 from ltlpipe.por.tables import Relation
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.search.product import MAX_MARKS, Product, Setting
+from ltlpipe.search.product import MAX_MARKS, Product, Setting, is_alone
 from ltlpipe.search.stacks import mark_bits
 
 if TYPE_CHECKING:
@@ -65,6 +65,10 @@ class Problem:
         sizes = len(product.letters), len(product.ids) + batch, len(product.row)
         in_place = not batch and product.rows is product.system_rows
         buffers = new_buffers(*sizes, in_place=in_place)
+        if batch and is_alone(product):
+            buffers["letters"] = np.zeros_like(buffers["row_actions"])
+            buffers["settings"] = product.settings.copy()
+            buffers["settings"][Setting.ALONE] = 1
         return replace(self, product=product._replace(**buffers))
 
 

@@ -37,6 +37,7 @@ class Setting(IntEnum):
     LETTER_SHIFT = 8  # number of the system's marks that letters tell
     FAIR_SHIFT = 9  # the system's own marks; those of fairness follow
     FAIR_ENABLED = 10  # marks of a state in which nothing fair is enabled
+    ALONE = 11  # whether `is_alone` holds, and there are letters for a batch of steps
 
 
 class Product(NamedTuple):
@@ -78,15 +79,18 @@ def successors(expand, product, row):
     Their marks are in ``product.marks[:n]``, the actions that lead to them in
     ``product.row_actions[:n]``.
     """
-    return successors_behind(expand, product, row, 0)
+    return compose(product, row, system_steps(expand, product, row), None, -1, 0)
 
 
 @inlined
 def successors_behind(expand, product, row, n):
     """Write the successors of a product row behind `n` others; return how many in all.
 
-    The steps of the system need a place of their own then.
+    The steps of the system need a place of their own then, or become those of the
+    product where they are written: see `is_alone`.
     """
+    if product.settings[Setting.ALONE] != 0:
+        return steps_behind(expand, product, row, n)
     n_steps = system_steps(expand, product, row)
     return compose(product, row, n_steps, None, -1, n)
 
@@ -107,6 +111,35 @@ def system_steps(expand, product, row):
     if product.fair_taken.shape[0] > 0:
         add_fair_marks(product, n_steps)
     return n_steps
+
+
+@inlined
+def steps_behind(expand, product, row, n):
+    """Write the steps of a system alone behind `n` others; return how many in all."""
+    rows, letters = product.rows[n:], product.letters[n:]
+    actions, marks = product.row_actions[n:], product.marks[n:]
+    ints, words = product.ints, product.words
+    found = expand(ints, words, row, Select.ALL, rows, letters, actions, marks)
+    if found == 0 and product.settings[Setting.STUTTER] != 0:
+        found = expand(ints, words, row, Select.STUTTER, rows, letters, actions, marks)
+    return n + found
+
+
+def is_alone(product: Product) -> bool:
+    """Whether the property has one state, takes all steps, and nothing is marked.
+
+    Then the steps of the system are those of the product.
+    """
+    settings = product.settings
+    n_letters = int(settings[Setting.N_LETTERS]) << int(settings[Setting.LETTER_SHIFT])
+    return (
+        np.array_equal(product.first_edge, np.arange(n_letters + 1))
+        and not product.edge_dst.any()
+        and not product.edge_marks.any()
+        and not settings[Setting.SYSTEM_MARKS]
+        and not len(product.fair_taken)
+        and not len(product.ends)
+    )
 
 
 @inlined

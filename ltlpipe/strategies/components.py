@@ -9,6 +9,7 @@ bisimilarity.  Compositions are small at first: most networks need no large ones
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,12 +27,14 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
 from ltlpipe.strategies.explicit import ample_plan
+from ltlpipe.strategies.shortening import shorter
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.components.groups import Reduced
+    from ltlpipe.components.merger import GroupShelf
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
     from ltlpipe.question.property import Decision
@@ -51,6 +54,15 @@ FEW_GROUPS = 2
 Of two, only hidden steps of one are a set, and few are left.
 """
 
+MANY_COMPONENTS = 16
+"""Components of which small compositions are deterministic.
+
+Trimming finds more to take away there, even all that violates the property.
+"""
+
+SHORTENED_STATES = 100_000
+"""States of what is left that may be stored for a short run."""
+
 SMALL_CAP = 10_000
 SOME_STATES = 500_000
 """Limits of compositions, and of the search behind them, at first."""
@@ -61,6 +73,11 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     network = with_components(question)
     assert network is not None  # by `obstacle`
     return (yield from small_first(network, trace, _answer))
+
+
+def job_with(question: NetworkQuestion, trace: Trace, shelf: GroupShelf) -> Job[Answer]:
+    """Return the same with known groups; a run has few labels that are not hidden."""
+    return (yield from small_first(question, trace, partial(_answer, shelf=shelf)))
 
 
 def small_first(
@@ -84,14 +101,22 @@ def small_first(
 
 
 def _answer(
-    question: NetworkQuestion, cap: int, max_states: int | None, trace: Trace
+    question: NetworkQuestion,
+    cap: int,
+    max_states: int | None,
+    trace: Trace,
+    *,
+    shelf: GroupShelf | None = None,
 ) -> Job[Answer]:
     """Reduce components up to so many states, and search what is left."""
-    composed = yield from reduce_network(question, cap, trace)
+    composed = yield from reduce_network(question, cap, trace, shelf)
     trace.share = BOUNDED_SHARE if composed.gain >= MUCH else 1.0
     product, plan = yield from composed_product(question, composed, trace)
     trace.plan = composed.noted(plan)
     answer = yield from search_states(question, product, trace, max_states=max_states)
+    if shelf is not None and answer.run is not None:
+        run = yield from shorter(product, answer.run, SHORTENED_STATES)
+        answer = answer._replace(run=run)
     return (yield from composed.lifted(answer, trace))
 
 
@@ -161,9 +186,15 @@ def composed_if_named(question: Question, trace: Trace) -> Job[Composed | None]:
     return (yield from reduce_network(network, options.max_component_states, trace))
 
 
-def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:
+def reduce_network(
+    question: NetworkQuestion,
+    cap: int,
+    trace: Trace,
+    shelf: GroupShelf | None = None,
+) -> Job[Composed]:
     """Compose and reduce the components of a question's network."""
     from ltlpipe.components.alphabet import trim
+    from ltlpipe.components.equivalences import SIMULATION
     from ltlpipe.components.merger import reduced_components, shrink_components
 
     visible, network = question.actions, question.system
@@ -187,12 +218,16 @@ def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Com
     if equivalence == "strong":
         reduced = yield from shrink_components(network, visible)
     else:
+        many = len(network.components) >= MANY_COMPONENTS and shelf is None
+        if equivalence == SIMULATION and many and cap <= SMALL_CAP:
+            equivalence = "trace"
         reduced = yield from reduced_components(
             network,
             visible,
             cap_states=cap,
             equivalence=equivalence,
             shared_bytes=question.options.share * MIB,
+            shelf=shelf,
         )
     trace.note(details={"largest_composition": reduced.largest})
     return Composed(decision, reason, network, reduced)
@@ -202,10 +237,12 @@ def _kind(
     question: NetworkQuestion, decision: Decision, product: NetworkProduct | None
 ) -> Job[tuple[str, str]]:
     """Return the coarsest equivalence that keeps the verdict, and why."""
+    from ltlpipe.components.equivalences import SIMULATION
+
     if question.stutters:
         return "strong", "--deadlock=stutter is about single states, which others lose"
     if decision.allowed:
-        return "trace", decision.reason
+        return SIMULATION, decision.reason
     erasable = yield from question.erasability(product)
     if erasable.allowed:
         return "block", erasable.reason

@@ -32,6 +32,7 @@ from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.nested.coverage import together
+from ltlpipe.strategies.net_walks import can_walk, walk_net
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
     Attempt,
@@ -308,6 +309,9 @@ def _ended(outcome: Outcome) -> Job[Outcome]:
 SOME_STATES = 100_000
 """States that walks enter in all, beside other strategies."""
 
+SOME_STEPS = 5_000_000
+"""The same of walks that store nothing."""
+
 MANY_STATES = 10_000_000
 """The same where they are asked for by name."""
 
@@ -323,11 +327,15 @@ def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
         raise NotApplicableError(WITH_FIN)
     trace.plan = _plan_of_walks(question, product)
 
-    most = question.options.max_states
-    own = MANY_STATES if question.options.insists_on(WALKS) else SOME_STATES
-    answer = yield from search_states(
-        question, product, trace, max_states=own, way=_walk
-    )
+    most, insists = question.options.max_states, question.options.insists_on(WALKS)
+    if can_walk(question):
+        own = MANY_STATES if insists else SOME_STEPS
+        answer = yield from walk_net(question, product, trace, own)
+    else:
+        own = MANY_STATES if insists else SOME_STATES
+        answer = yield from search_states(
+            question, product, trace, max_states=own, way=_walk
+        )
     if answer.kind == EMPTY:
         return _given_up(question, trace, "one of them has seen all there is")
     if answer.reason == MAX_STATES and (most is None or own < most):

@@ -25,6 +25,7 @@ from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
@@ -78,7 +79,9 @@ class Word(NamedTuple):
     offers: frozenset[Label] | None = None
 
 
-def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Run]:
+def find_run(
+    network: Network, word: Word, alphabet: frozenset[str], *, walks: bool = False
+) -> Job[Run]:
     """Find a run with a given word.
 
     Parameters
@@ -89,6 +92,8 @@ def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Run]
         Over labels of `alphabet`; all other actions are silent.
     alphabet : frozenset of str
         The labels that can be observed.
+    walks : bool
+        Search by walks, for which the word is the guide; they do not end.
 
     Raises
     ------
@@ -97,7 +102,9 @@ def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Run]
     RuntimeError
         There is no such run: a bug.
     """
-    from ltlpipe.search.scc.couvreur99 import Couvreur99
+    from ltlpipe.search.guidance import aims
+    from ltlpipe.search.needs import needs_of
+    from ltlpipe.search.scc.couvreur99 import Couvreur99, Walks
 
     stops = not word.cycle and not word.diverges
     if stops and word.offers is not None:
@@ -120,7 +127,13 @@ def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Run]
     if stops:
         letters[-1] = table.n_letters - 1
     packed = yield from pack_network(network, letters, extra_values=table.n_states)
-    search = Couvreur99(make_problem(packed, table))
+    problem = make_problem(packed, table)
+    if walks:
+        far, ticks = aims(table), Ticks(LIFTING)
+        needs = yield from needs_of(network, packed, letters, table, far, ticks)
+        search: Couvreur99 = Walks(problem, table, needs=needs)
+    else:
+        search = Couvreur99(problem)
     outcome = yield from advance(search, phase=LIFTING)
     if outcome.reason is not None:
         raise StoppedError(outcome.reason)

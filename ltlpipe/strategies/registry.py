@@ -4,7 +4,8 @@ A new strategy is a job, a line here, and its rows among the conditions.
 `instant` ends by itself.  `decoupled` is next: where it helps it needs some
 milliseconds, where it cannot be used it costs less than `explicit` does to begin.  The
 others come in the order in which they are worth their price.  `walks` begin when
-`explicit` or `ample` has had a turn, and before much is composed.  Those that cannot be
+`explicit` or `ample` has had a turn, and before much is composed; about nets, where
+they store nothing, before all that stores states (`in_order`).  Those that cannot be
 used drop out soon.
 """
 
@@ -30,9 +31,10 @@ from ltlpipe.question.conditions import (
     WALKS,
     obstacle,
 )
+from ltlpipe.systems.kinds import is_net, is_symmetric_net
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.options import Options
@@ -116,5 +118,15 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(COMPONENTS, job_in("components"), (COMPONENTS, COMPOSITION), share=3.0),
     Strategy(AUTOMORPHISMS, job_in("automorphisms"), (AUTOMORPHISMS,)),
 )
+
+
+def in_order(strategies: Sequence[Strategy], question: Question) -> list[Strategy]:
+    """Return strategies in the order in which they begin for a question."""
+    system = getattr(question, "system", None)
+    if not (is_net(system) or is_symmetric_net(system)):
+        return [*strategies]
+    soon = (INSTANT, LINEAR, WALKS)
+    return sorted(strategies, key=lambda own: own.name not in soon)
+
 
 BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}

@@ -110,6 +110,11 @@ _SAMPLE, _DEGREE = 1_000, 8
 before fewer states are stored.
 """
 
+_MOST_WORDS = 1 << 19
+"""Words of the successors of one state; where they may be more, states are too large to
+be stored just to make a run shorter.
+"""
+
 SYSTEM, PRODUCT = "system", "product"
 
 
@@ -155,7 +160,7 @@ def shortened(
         best = yield from _in_product(product, best, most_states)
         if not best.shortest_of and network is not None:
             work = min(_FREED_WORK * most_states, _MOST_FREED_WORK)
-            run = yield from freed(network, best.run, _shorter, work)
+            run = yield from freed(network, best.run, shorter, work)
             best = best._replace(run=run)
     if not best.shortest_of:
         run = yield from shortened_by_trial(question, best.run)
@@ -233,7 +238,7 @@ def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
     return run
 
 
-def _shorter(product: Product, run: Run, most_states: float) -> Job[Run]:
+def shorter(product: Product, run: Run, most_states: float) -> Job[Run]:
     """Return a shorter run of a product, or the one that is known."""
     found = yield from _in_product(product, Shortened(run), most_states)
     return found.run
@@ -260,6 +265,9 @@ def _in_product(
         if needed > grant.memory_bytes:
             break
         problem = product.problem(packed)
+        words = len(problem.initial) * len(problem.product.ids)
+        if words > _MOST_WORDS and most_states != math.inf:
+            break
         if with_ends:
             question = product.question
             trace = Trace(question.given)

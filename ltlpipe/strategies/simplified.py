@@ -1,6 +1,6 @@
 """A question about a net with a simpler formula.
 
-What linear programs and the first markings say of it (`ltlpipe.linear.knowledge`) is
+What linear programs and the first markings say of it (`ltlpipe.linear.proof`) is
 used before other strategies begin.  What is left of the formula is often
 stutter-invariant.
 """
@@ -89,7 +89,7 @@ def _nets(question: ModelQuestion) -> Job[list[tuple[PetriNet, dict[str, Any]]]]
 def _simpler(
     net: PetriNet, formula: Formula, meanings: dict[str, Any]
 ) -> Job[Formula | None]:
-    from ltlpipe.linear.knowledge import simpler
+    from ltlpipe.linear.proof import simpler
 
     own = meanings_of({text: meanings[text] for text in formula.propositions})
     steps = not isinstance(net, Skeleton)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,10 +28,11 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
     from ltlpipe.search.nested.coverage import Member
+    from ltlpipe.search.net_walks import NetWalks
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.packing import PackedSystem
 
-    AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
+    AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS | NetWalks
     Way = Callable[["Attempt"], Job[Answer]]
 
 BITSTATE_REASON = "bitstate"
@@ -253,7 +253,9 @@ def note_search(trace: Trace, search: AnySearch) -> None:
 
 def note_sample(question: Question, trace: Trace, members: Sequence[Member]) -> None:
     """Tell a trace what bitstate searches have seen of the question's product."""
+    from hashlib import sha256
+
     said = {name: getattr(question.options, name) for name in PRODUCT_OPTIONS}
     text = json.dumps(said, sort_keys=True, default=repr)
-    product = hashlib.sha256(text.encode()).hexdigest()[:16]
+    product = sha256(text.encode()).hexdigest()[:16]
     trace.note(sample=encoded(product, members))

@@ -13,7 +13,7 @@ The proof, and why the property has to be interruptible, are in docs/components.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import EMPTY, FOUND, Answer, Trace
@@ -24,6 +24,7 @@ from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies import components
+from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 LOOKING = "looking for components that suffice"
 """The phase of what is done here."""
 
-RUN_WORK = 50_000.0
+RUN_WORK = 300_000.0
 """Units of work of the search for a run of the network with the word of a lasso."""
 
 MOST_CHOSEN = 0.75
@@ -56,16 +57,22 @@ _IDLE = LTS.from_transitions([(0, "idle", 0)], internal=["idle"])
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
+    from ltlpipe.components.merger import GroupShelf
+
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    refinement = yield from refinement_of(network, trace, components.job)
+    check = partial(components.job_with, shelf=GroupShelf())
+    refinement = yield from refinement_of(network, trace, check)
     return (yield from refinement.answer())
 
 
 def refinement_of(
-    question: NetworkQuestion, trace: Trace, check: Check
+    question: NetworkQuestion, trace: Trace, check: Check, *, sorts: bool = False
 ) -> Job[Refinement]:
     """Return the search for components that suffice, whose parts `check` answers.
+
+    It is asked about the components that are looked at and the one that idles: in the
+    order in which they joined, behind it, or (`sorts`) in that of the network.
 
     Raises
     ------
@@ -78,7 +85,7 @@ def refinement_of(
         decision, _ = yield from found
     if not decision.allowed:
         raise NotApplicableError(decision.reason)
-    return Refinement(question, trace, check, decision.reason)
+    return Refinement(question, trace, check, decision.reason, sorts=sorts)
 
 
 class Refinement:
@@ -86,20 +93,26 @@ class Refinement:
 
     Attributes
     ----------
-    chosen : set of int
-        The components that are looked at.
+    chosen : list of int
+        The components that are looked at, in the order in which they joined.
     """
 
     def __init__(
-        self, question: NetworkQuestion, trace: Trace, check: Check, reason: str
+        self,
+        question: NetworkQuestion,
+        trace: Trace,
+        check: Check,
+        reason: str,
+        *,
+        sorts: bool,
     ) -> None:
-        self._question = question
+        self._question, self._sorts = question, sorts
         self._trace = trace
         self._check, self._reason = check, reason
         self._components = question.system.components
         self._visible = set(question.actions)
         self._others = [_Component(lts) for lts in self._components]
-        self.chosen = set(owners(question.system, self._visible))
+        self.chosen = owners(question.system, self._visible)
         self._checks = 0
 
     def answer(self) -> Job[Answer]:
@@ -108,9 +121,7 @@ class Refinement:
             self._checks += 1
             few = len(self._components) / (2 * len(self.chosen) or 1)
             self._trace.share = min(max(few, 1.0), MOST_SHARE)
-            network = Network(
-                [*(self._components[i] for i in sorted(self.chosen)), _IDLE]
-            )
+            network = self._part()
             asked = self._question.about(network)
             trace = Trace(asked.given)  # its own: what it finds may be spurious
             found = yield from self._check(asked, trace)
@@ -120,12 +131,21 @@ class Refinement:
                 return found
             if found.run is None:  # a limit was hit
                 return found
-            run = yield from self._followed(network, found.run)
+            short = yield from sliced(asked, found.run, Trace(asked.given))
+            run = yield from self._followed(network, short)
             if run is not None:
                 self._note()
                 self._trace.has_found = True
                 return Answer(FOUND, run=run)
         raise NotApplicableError("no small part of the components suffices")
+
+    def _part(self) -> Network:
+        """Return the network of the components that are looked at."""
+        if self._sorts:
+            chosen = [self._components[i] for i in sorted(self.chosen)]
+            return Network([*chosen, _IDLE])
+        # In the next round these have the same numbers.
+        return Network([_IDLE, *(self._components[i] for i in self.chosen)])
 
     def _note(self) -> None:
         """Say in the plan which components were enough."""
@@ -154,12 +174,12 @@ class Refinement:
         joins = yield from self._refuting(prefix, cycle, known)
         if joins is None:
             word = _word(prefix, cycle)
-            job = find_run(self._question.system, word, known)
+            job = find_run(self._question.system, word, known, walks=True)
             try:
                 return (yield from bounded(job, RUN_WORK))
             except (ReplayError, StoppedError, TooMuchWorkError):
                 joins = self._closest(frozenset(named) - {None}, known)
-        self.chosen.add(joins)
+        self.chosen.append(joins)
         return None
 
     def _refuting(

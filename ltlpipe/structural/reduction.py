@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.structural.draft import Draft, Sequence
-from ltlpipe.structural.rules import ALWAYS, STUTTERING
+from ltlpipe.structural.rules import ALWAYS, STUTTERING, Draft, Sequence
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Notes, Place, Transition
 from ltlpipe.systems.runs import Run

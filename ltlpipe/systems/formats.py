@@ -94,7 +94,7 @@ def _read_dot() -> Reader:
 
 
 def _write_dot() -> Writer:
-    from ltlpipe.systems.networks.dot_output import write_dot
+    from ltlpipe.systems.networks.dot import write_dot
 
     return Writer(write_dot)
 
@@ -148,8 +148,7 @@ def _read_pnml() -> Reader:
 
 
 def _write_pnml() -> Writer:
-    from ltlpipe.systems.nets.network_nets import write_components
-    from ltlpipe.systems.nets.writing import net_text
+    from ltlpipe.systems.nets.writing import net_text, write_components
 
     return Writer(write_components, model=net_text)
 

@@ -35,8 +35,8 @@ from ltlpipe.automata.given_automata import label_text, parse_graph
 from ltlpipe.automata.graphs import decoded_graph
 from ltlpipe.automata.hoa import hoa_text, read_buchi
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import quoted
 from ltlpipe.systems.graph import SpotGraph, graph_job, graph_system, graph_to_data
-from ltlpipe.systems.networks.dot_output import quoted
 from ltlpipe.systems.networks.lts import LTS
 from ltlpipe.systems.plain import components_of, plain_components
 

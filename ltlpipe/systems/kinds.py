@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 if TYPE_CHECKING:
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
     from ltlpipe.systems.nets.net import NetModel
+    from ltlpipe.systems.programs.eca.system import EcaSystem
     from ltlpipe.systems.programs.model import ProgramModel
 
 
@@ -26,6 +27,11 @@ def is_symmetric_net(system: object) -> TypeGuard[SymmetricNet]:
 def is_program(system: object) -> TypeGuard[ProgramModel]:
     """Whether a system is a DVE or Promela model; loads nothing to find out."""
     return _is_instance(system, "ltlpipe.systems.programs.model", "ProgramModel")
+
+
+def is_eca(system: object) -> TypeGuard[EcaSystem]:
+    """Whether a system is a program of RERS; loads nothing to find out."""
+    return _is_instance(system, "ltlpipe.systems.programs.eca.system", "EcaSystem")
 
 
 def _is_instance(value: object, module: str, name: str) -> bool:

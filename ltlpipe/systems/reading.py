@@ -43,6 +43,7 @@ from ltlpipe.systems.formats import (
     by_suffix,
 )
 from ltlpipe.systems.graph import SpotGraph, graph_job
+from ltlpipe.systems.kinds import is_program
 from ltlpipe.systems.models import System
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.networks.mealy import LABEL, MEALY
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.plain import Plain
     from ltlpipe.systems.programs.eca.program import Source as EcaSource
-    from ltlpipe.systems.programs.model import DveModel, ProgramModel
+    from ltlpipe.systems.programs.model import ProgramModel
 
 SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
 """A system, or what one is read from: files, or graphs of Spot."""
@@ -183,37 +184,22 @@ def load_network(
     return complete(_network(_listed(sources), manner, models_too=False))  # type: ignore[return-value]
 
 
-def load_dve(path: StrPath, *, format: str | None = None) -> DveModel:
-    """Read a DVE model, as `load` does; refuse other formats.
-
-    Raises
-    ------
-    InputError, UnsupportedError
-        As `load`, and if the name does not end in ``.dve``.
-    """
-    manner = _manner(format)
-    form, dve = _promised(path, manner), by_name("dve")
-    model: Any = None
-    if form is dve or not is_path(path):
-        form, model = complete(_read(path, manner))
-    if form is not dve:
-        message = "expected a DVE model, with the suffix .dve"
-        raise InputError(message, file=name_of(path))
-    return model  # type: ignore[no-any-return]
-
-
 def load_program(path: StrPath, *, format: str | None = None) -> ProgramModel:
-    """Read a DVE or Promela model, as `load` does; refuse other formats.
+    """Read a DVE or Promela model, as `load` does; refuse other systems.
 
     Raises
     ------
     InputError, UnsupportedError
         As `load`, and if it is another system.
     """
-    promised = _promised(path, _manner(format))
-    if promised is not None and "define" in promised.takes:
-        return load(path, format=format)  # type: ignore[return-value]
-    return load_dve(path, format=format)
+    forms = by_name("dve"), by_name("pml")
+    if not is_path(path) or _promised(path, _manner(format)) in forms:
+        model = load(path, format=format)
+        if is_program(model):
+            return model
+    suffixes = listed([form.suffixes[0] for form in forms])
+    message = f"expected a DVE or Promela model, with the suffix {suffixes}"
+    raise InputError(message, file=name_of(path))
 
 
 def load_job(

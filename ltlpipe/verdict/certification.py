@@ -46,7 +46,7 @@ from ltlpipe.strategies.state_search import (
     search_states,
 )
 from ltlpipe.strategies.subset import refinement_of
-from ltlpipe.systems.programs.eca.system import EcaSystem
+from ltlpipe.systems.kinds import is_eca
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -264,7 +264,7 @@ class CertifiedSubset(CertifiedComponents):
         """Return the job that looks for components that suffice."""
         network = with_components(question)
         assert network is not None  # by `obstacle`
-        refinement = yield from refinement_of(network, trace, self._part)
+        refinement = yield from refinement_of(network, trace, self._part, sorts=True)
         answer = yield from refinement.answer()
         self.kept = tuple(sorted(refinement.chosen))
         return answer
@@ -316,7 +316,7 @@ def certified_options(options: Options) -> Options:
     UnsupportedError
         An option excludes certificates.
     """
-    named = set(options.reduce.split(","))
+    named = set(options.reduce_names)
     if not named <= {AUTO, NONE, ALPHABET, COMPONENTS, SUBSET, LINEAR}:
         raise UnsupportedError(
             f"--certificate is about all states, and --reduce={options.reduce} leaves "
@@ -343,9 +343,11 @@ def certified_strategies(options: Options) -> tuple[Certified | LinearCertified,
         return (CertifiedSubset(trims=trims, named=True),)
     if options.insists_on(COMPONENTS):
         return (CertifiedComponents(trims=trims, named=True),)
-    if options.reduce == AUTO:
-        searches = Certified(), CertifiedComponents(), CertifiedSubset()
-        return LinearCertified(), *searches
+    if options.reduce_names == [AUTO]:
+        linear = (LinearCertified(),)[: options.reduces(LINEAR)]
+        components = (CertifiedComponents(),)[: options.reduces(COMPONENTS)]
+        subset = (CertifiedSubset(),)[: options.reduces(SUBSET)]
+        return *linear, Certified(), *components, *subset
     return (Certified(trims=trims),)
 
 
@@ -441,7 +443,7 @@ def certificate_of(
         reduction = yield from job
     invariant = None
     network = with_components(question)
-    if network is not None and isinstance(network.system, EcaSystem):
+    if network is not None and is_eca(network.system):
         invariant = yield from invariant_of(network.system)
     packed = strategy.packed
     evidence = Evidence(search, packed, automaton, columns, reduction, invariant)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.words import first_bad_prefix
-from ltlpipe.question.conditions import INSTANT
+from ltlpipe.question.conditions import INSTANT, WALKS
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.strategies.shortening import (
@@ -184,6 +184,8 @@ class Counterexample:
         if self._trace.plan.strategy != INSTANT:  # which finds short lassos itself
             of_steps = min(STATES_PER_STEP * len(found.run.actions), SOME_STATES)
             entered = self._trace.stats.states or 0
+            if self._trace.plan.strategy == WALKS:  # which do not store what they enter
+                entered = 0
             found = yield from shortened(
                 self._answered,
                 found.run,

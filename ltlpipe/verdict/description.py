@@ -115,9 +115,11 @@ def _of_network(network: Network) -> Description:
     shared = sum(len(who) > 1 for who in actions.values())
     sizes = {"component": len(parts), "action": len(actions), "shared action": shared}
     sizes["internal action"] = n_internal
-    kind = "network of Büchi automata" if network.has_acceptance else "network of LTSs"
+    one, more = "LTS", "LTSs"
+    if network.has_acceptance:
+        one, more = "Büchi automaton", "Büchi automata"
     return Description(
-        kind=kind if len(parts) > 1 else kind.replace("network of ", "")[:-1],
+        kind=one if len(parts) == 1 else f"network of {more}",
         name=network.name,
         sizes=sizes,
         components=parts,

@@ -34,8 +34,7 @@ from ltlpipe.runtime.errors import ReplayError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.shortening import is_open, shortened, shortened_prefix
 from ltlpipe.systems.models import Model
-from ltlpipe.systems.networks.ended import END, ended, numbers_before
-from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.lts import END, Network, ended, numbers_before
 from ltlpipe.systems.propositions.binding import DEADLOCK
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.judgement import finite_run, spelt_for

@@ -31,9 +31,9 @@ from ltlpipe.runtime.jobs import (
     timed,
 )
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.kinds import is_eca
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.verdict.counterexample import Counterexample
 from ltlpipe.verdict.deadlocks import (
     NONE,
@@ -199,7 +199,7 @@ class Inquiry:
         """Make the question, and the portfolio that answers it."""
         self._question = question_of(system, asked, self.options)
         about = [derivation(self.system, self.options)] if self._derived else []
-        if isinstance(self.system, EcaSystem) and self.system.proof is not None:
+        if is_eca(self.system) and self.system.proof is not None:
             about.append(self.system.proof)
         given = self._question.given
         self._question.given = replace(given, reasons=(*given.reasons, *about))
@@ -258,7 +258,7 @@ class Inquiry:
         Then no program satisfies it, whatever its title promises.
         """
         formula, system = self.asked.formula, self.system
-        if formula is None or not formula.title or not isinstance(system, EcaSystem):
+        if formula is None or not formula.title or not is_eca(system):
             return
         negated = rebuilt("Not", [formula.spot])
         always = Property(Formula(f"!({formula.text})", negated))

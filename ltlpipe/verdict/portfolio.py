@@ -36,7 +36,7 @@ from ltlpipe.question.answer import (
     Tried,
 )
 from ltlpipe.question.conditions import AMPLE, EXPLICIT, LINEAR, WALKS
-from ltlpipe.question.model import Substitute
+from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import (
@@ -51,7 +51,7 @@ from ltlpipe.runtime.jobs import (
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.merged_colours import MergedQuestion, with_places
-from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.strategies.registry import STRATEGIES, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +164,7 @@ class Portfolio:
     question : Question
         The question to be answered.
     strategies : sequence of Strategy
-        The strategies, in the order of their starts.
+        The strategies, in order; see `ltlpipe.strategies.registry.in_order`.
     prelude : float
         Units of work of a strategy without kernels before others begin.
 
@@ -198,7 +198,7 @@ class Portfolio:
         self._winner: Entry | None = None
         self._reasons: list[str] = []
         insisted = [s.name for s in strategies if s.is_named(question.options)]
-        for strategy in strategies:
+        for strategy in in_order(strategies, question):
             obstacle = strategy.obstacle(question)
             if insisted and strategy.name not in insisted:
                 obstacle = obstacle or f"{', '.join(insisted)} is requested"
@@ -488,6 +488,22 @@ def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run 
     return None
 
 
+def _about_less(
+    strategy: str, question: ModelQuestion
+) -> Job[tuple[Question, Question]]:
+    """Return a question with a simpler formula, and one about a smaller model, too."""
+    from ltlpipe.strategies.merged_statements import with_merged_statements
+    from ltlpipe.strategies.simplified import simplified
+    from ltlpipe.strategies.smaller_nets import about_smaller_net
+
+    before = asked = yield from simplified(question)
+    if strategy != LINEAR:  # which may take colours, and has no runs
+        asked = yield from about_smaller_net(asked)
+    if strategy in (EXPLICIT, AMPLE, WALKS):
+        asked = yield from with_merged_statements(asked)
+    return before, asked
+
+
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     """Return the job of a strategy.
 
@@ -504,15 +520,9 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
-        from ltlpipe.strategies.merged_statements import with_merged_statements
-        from ltlpipe.strategies.simplified import simplified
-        from ltlpipe.strategies.smaller_nets import about_smaller_net
-
-        before = asked = yield from simplified(asked)
-        if strategy.name != LINEAR:  # which may take colours, and has no runs
-            asked = yield from about_smaller_net(asked)
-        if strategy.name in (EXPLICIT, AMPLE, WALKS):
-            asked = yield from with_merged_statements(asked)
+        before = asked
+        if isinstance(asked, ModelQuestion):
+            before, asked = yield from _about_less(strategy.name, asked)
         answer = yield from answered(strategy, asked, trace)
         if asked is not before:
             assert isinstance(asked, Substitute)

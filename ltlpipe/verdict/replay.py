@@ -25,10 +25,8 @@ from ltlpipe.question.conditions import flag_of
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.kinds import is_symmetric_net
+from ltlpipe.systems.kinds import is_eca, is_symmetric_net
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.programs.eca.program import RunEndedError
-from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.lasso import FiniteRun, Spelling, spelling_of
 
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model, System
     from ltlpipe.systems.networks.lts import LTS
+    from ltlpipe.systems.programs.eca.system import EcaSystem
     from ltlpipe.verdict.lasso import Lasso
 
 
@@ -101,7 +100,7 @@ def run_replayed(
     """
     if isinstance(system, Network):
         yield from _by_components(system, lasso, stutters=stutters)
-        if isinstance(system, EcaSystem):
+        if is_eca(system):
             yield from _by_program(system, lasso)
         if accepting:
             cycle = lasso.states[len(lasso.prefix) + 1 :]
@@ -152,6 +151,8 @@ def _by_program(system: EcaSystem, lasso: Lasso) -> Job[None]:
 
     Steps in which a state repeats itself are none of the program.
     """
+    from ltlpipe.systems.programs.eca.program import RunEndedError
+
     actions = lasso.actions.tolist()
     word = [system.actions[action].name for action in actions if action >= 0]
     start = sum(action >= 0 for action in actions[: len(lasso.prefix)])

@@ -27,6 +27,9 @@ UNSUPPORTED = "unsupported"
 INPUT_ERROR = "input-error"
 """The reason of a question whose formula, or system, cannot be read."""
 
+CRASH = "crash"
+"""The reason of a task whose worker died, or whose run fails its replay."""
+
 LASSO_LIMIT = "lasso-limit"
 """The reason of a violation whose lasso could not be extracted within the limits."""
 

@@ -7,10 +7,10 @@ from itertools import pairwise, product
 from hypothesis import given, settings
 
 import ltlpipe
-from ltlpipe.automata.finite_classification import (
-    hierarchy,
-    is_stutter_invariant,
-    n_states,
+from ltlpipe.automata.classification import (
+    finite_hierarchy,
+    finite_states,
+    is_finite_stutter_invariant,
 )
 from ltlpipe.logic.formulas import parse
 from tests.example_counts import examples
@@ -38,20 +38,20 @@ def test_by_all_short_words(tree):
         (False, True): "guarantee",
         (False, False): None,
     }
-    assert hierarchy(formula) == known[safety, guarantee], formula.text
+    assert finite_hierarchy(formula) == known[safety, guarantee], formula.text
     classes = {}
     for word, true in told.items():
         short = word[:1] + tuple(b for a, b in pairwise(word) if a != b)
         classes.setdefault(short, set()).add(true)
     same = all(len(values) == 1 for values in classes.values())
-    assert is_stutter_invariant(formula) == same, formula.text
+    assert is_finite_stutter_invariant(formula) == same, formula.text
 
 
 def test_sizes():
     """Of textbooks: the last but one letter needs memory only if that is determined."""
     formula = parse("F(a & X[!] X 0)", finite=True)
-    assert n_states(formula, deterministic=False) == 3
-    assert n_states(formula, deterministic=True) == 4
+    assert finite_states(formula, deterministic=False) == 3
+    assert finite_states(formula, deterministic=True) == 4
 
 
 def test_analyze():

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ltlpipe
+from benchmarks.formula_sets import formula_set
 from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata import classification
 from ltlpipe.batch import analyzing, formula_columns
 from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, json_of
 from ltlpipe.batch.formula_columns import explain
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import formula_set
 from ltlpipe.logic.words import Word, satisfies
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas

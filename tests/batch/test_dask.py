@@ -172,7 +172,7 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path):
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes certificates")
 def test_a_cluster_with_certificates(tmp_path):
-    """As docs/clusters.md has it; who has none is not let in, and is told why."""
+    """As docs/batch.md has it; who has none is not let in, and is told why."""
     for command in (
         "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=runs",
         "req -newkey rsa:2048 -nodes -keyout own.key -out own.csr -subj /CN=machine",

@@ -18,8 +18,7 @@ from ltlpipe import LTS, LtlpipeWarning, Network, check, verify_certificate
 from ltlpipe.certificates import invariants
 from ltlpipe.certificates.checking import values as on
 from ltlpipe.certificates.checking.document import Machine, RefusedError
-from ltlpipe.certificates.checking.interpretation import Interpreter
-from ltlpipe.certificates.checking.machine import proved_network
+from ltlpipe.certificates.checking.machine import Interpreter, proved_network
 from ltlpipe.certificates.checking.verification import ANALYSIS, READERS
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import complete

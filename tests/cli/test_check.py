@@ -14,7 +14,7 @@ from benchmarks.families.nets import coloured_token_ring
 from ltlpipe import Plan, Statistics, Verdict, load, results, solve
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.cli.verdicts import Form, report
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.writing import save_pnml
 from tests.cli.command_line import HARD, MANY, RING, program

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe.systems.reading import load_dve
+from ltlpipe.systems.reading import load_program
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dve" / "peterson.dve"
 
@@ -15,7 +15,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "dve" / "peterson.dve"
 def test_show(run):
     """The generated source, as it is compiled, and nothing else."""
     outcome = run("compile", EXAMPLE, "--show")
-    assert outcome == (0, load_dve(EXAMPLE).source, "")
+    assert outcome == (0, load_program(EXAMPLE).source, "")
     compile(outcome.out, "generated", "exec")
     assert "# P_0: waiting -> critical" in outcome.out
     assert "    if flag_1 == 0 or turn == 0:" in outcome.out.replace("        ", "    ")
@@ -34,7 +34,7 @@ def test_report(run):
     [
         ("m.dve", "process P { state s; init q; } system async;", "unknown state of P"),
         ("m.dve", "", "the file is empty"),
-        ("m.aut", "des (0, 0, 1)", "expected a DVE model"),
+        ("m.aut", "des (0, 0, 1)", "expected a DVE or Promela model"),
     ],
 )
 def test_what_is_no_model(run, tmp_path, name, text, complaint):

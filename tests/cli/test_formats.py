@@ -51,7 +51,7 @@ def test_a_model_from_standard_input():
     assert fed(model, "compile", "-", "--format", "dve", "--show").code == 0
     assert fed(model, "compile", "-", "--show").code == 0
     assert fed(model, "check", "-", "-f", "G P==s").code == 0
-    assert "expected a DVE model" in fed(RING, "compile", "-").err
+    assert "expected a DVE or Promela model" in fed(RING, "compile", "-").err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.cli.test_sessions import sessions, steps
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "fairness.md"
-CHARTS = ROOT / "docs" / "charts.md"
+CHARTS = ROOT / "docs" / "counterexamples.md"
 
 
 def test_charts_in_python(monkeypatch, capsys):
@@ -22,7 +22,10 @@ def test_charts_in_python(monkeypatch, capsys):
     names = {"ltlpipe": ltlpipe}
     exec(code, names)
     lines = capsys.readouterr().out.splitlines()
-    (_, printed), *_ = steps(sessions("docs/charts.md")[0])
+    found = [
+        step for each in sessions("docs/counterexamples.md") for step in steps(each)
+    ]
+    printed = next(printed for words, printed in found if "--chart" in words)
     shown = printed.splitlines()[1:]
     assert [f"  {line}" for line in lines[: len(shown)]] == shown
     assert "".join(lines[len(shown) :]).isascii()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.families.nets import coloured_peers, dining, token_ring
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.writing import pnml_text, save_pnml

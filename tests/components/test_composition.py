@@ -20,6 +20,7 @@ from benchmarks.components import unplanned
 from ltlpipe import LTS, Network
 from ltlpipe.components import alphabet, composition, merger, reduce
 from ltlpipe.components.composition import TooManyPairsError
+from ltlpipe.components.equivalences import SIMULATION
 from ltlpipe.components.merger import Limit, Merger, components_of
 from ltlpipe.runtime.jobs import Grant, Progress, run
 from tests import oracles
@@ -214,7 +215,7 @@ def test_traces_and_divergences_of_two(left, right, hidden, equivalence):
 @given(
     NETWORKS,
     VISIBLE,
-    st.sampled_from(["trace", "branching", "strong"]),
+    st.sampled_from(["trace", SIMULATION, "branching", "strong"]),
     st.sampled_from([1, 2, 4, 1000]),
     st.randoms(use_true_random=False),
 )
@@ -261,6 +262,21 @@ def test_reduced_networks(network, visible, cap):
     assert max(g.n_states for g in reduced.groups) <= max(
         cap, *(c.n_states for c in network.components)
     )
+
+
+@given(NETWORKS, VISIBLE, st.integers(1, 3))
+def test_groups_of_the_first_components_serve_networks_of_more(network, visible, n):
+    """Their labels are hidden in the smaller network, but not in the larger one."""
+    limit = Limit(1000, small=0, equivalence=SIMULATION)
+    shelf = merger.GroupShelf()
+    shelf.limit(1 << 20)
+    for some in (Network(network.components[:n]), network):
+        job = merger.reduce_components(some, visible, limit, shelf=shelf)
+        reduced = run(job)
+        hidden = {"a", "b", "c", "i", "tau"} - visible
+        assert observations(whole(reduced.network), hidden, DEPTH) == observations(
+            whole(some), hidden, DEPTH
+        )
 
 
 @given(NETWORKS, VISIBLE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from ltlpipe import LTS, UnsupportedError
 from ltlpipe.components import (
     TooLargeError,
     determinise,
+    equivalences,
     reduce,
     refinement,
+    simulation,
     transition_arrays,
 )
-from ltlpipe.components.equivalences import EQUIVALENCES
+from ltlpipe.components.equivalences import EQUIVALENCES, SIMULATION, least
 from ltlpipe.runtime.jobs import run
 from tests.example_counts import examples
 from tests.hypothesis_strategies import lts
@@ -234,6 +237,20 @@ def check_everything(component, hidden):
     least, n_subsets = least_deterministic(component, hidden)
     assert results["trace"].n_states == least
     assert reduce(component, hidden, cap=n_subsets) == results["trace"]
+    check_simulation(component, hidden, results)
+
+
+def check_simulation(component, hidden, results):
+    """Simulation keeps the pair, which `trace` determines, and makes nothing larger."""
+    small, name = run(least(component, hidden))
+    assert name == "trace" or small.n_states < results["trace"].n_states
+    with patch.object(equivalences, "determinise", side_effect=TooLargeError):
+        similar, name = run(least(component, hidden))
+    assert name in ("trace", SIMULATION)  # if it was deterministic already
+    for result in (small, similar):
+        assert reduce(result) == results["trace"]
+        assert reachable(result) == set(range(result.n_states))
+    assert similar.n_states <= results["branching"].n_states
 
 
 @given(COMPONENTS, HIDDEN)
@@ -288,11 +305,28 @@ def test_the_order_of_states_and_transitions_does_not_matter(component, hidden, 
 def test_where_a_step_stops_changes_nothing(component, hidden):
     """With as little room and budget as can be, the results are the same."""
     expected = [reduce(component, hidden, name) for name in EQUIVALENCES]
+    similar = run(least(component, hidden))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(refinement, "_BUDGET", 1)
         patch.setattr(determinise, "_BUDGET", 1)
+        patch.setattr(simulation, "_BUDGET", 1)
         patch.setattr(determinise, "_first_room", lambda *_: (1, 1, 1))
         assert [reduce(component, hidden, name) for name in EQUIVALENCES] == expected
+        assert run(least(component, hidden)) == similar
+
+
+def test_simulation_where_the_deterministic_form_is_larger():
+    """What is larger by a power stays, with the states that others exceed left out."""
+    component = hard_to_determinise(6)
+    again = [
+        (s + (s > 0) * 9, a, d + (d > 0) * 9) for s, a, d in component.transitions()
+    ]
+    doubled = LTS.from_transitions(
+        [*component.transitions(), *again[: len(again) // 2]]
+    )
+    small, name = run(least(doubled, ()))
+    assert (small.n_states, name) == (component.n_states, SIMULATION)
+    assert reduce(small) == reduce(component)
 
 
 def test_a_textbook_example():
@@ -459,6 +493,8 @@ import random, warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS
 from ltlpipe.components import TooLargeError, reduce
+from ltlpipe.components.equivalences import least
+from ltlpipe.runtime.jobs import complete
 source = random.Random(7)
 for size in (1, 5, 9, 30):
     for _ in range(12):
@@ -471,6 +507,7 @@ for size in (1, 5, 9, 30):
         )
         for name in ("trace", "block", "branching", "strong"):
             print(name, reduce(component, {"x", "y"}, name).transitions())
+        print(complete(least(component, {"x", "y"}))[0].transitions())
 """
 
 

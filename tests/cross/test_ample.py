@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.interrupts import accepting_states, first_violation, norm
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.por.tables import relation_of
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem

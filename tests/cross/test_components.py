@@ -17,12 +17,12 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.components import merger
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.strategies.lifting import Lifter
 from ltlpipe.systems.runs import Run

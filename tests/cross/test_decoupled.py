@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import UnsupportedError
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from tests.cross.test_agreement import ask, visible_word
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, networks

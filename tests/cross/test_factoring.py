@@ -9,9 +9,9 @@ import random
 
 import pytest
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import UnsupportedError, check
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from tests.components.factoring.products import random_network
 from tests.cross.test_agreement import ask, visible_word
 from tests.example_counts import examples

@@ -15,10 +15,10 @@ from unittest.mock import patch
 
 import pytest
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import LTS, Network
 from ltlpipe.components import merger
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.runtime.folders import SharedFolder, shared_through
 from tests.components.factoring.products import random_product
 from tests.cross.test_agreement import ask, visible_word

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import (
     LTS,
     LtlpipeError,
@@ -25,7 +26,6 @@ from ltlpipe import (
 )
 from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.strategies import subset
 from tests.certificates.parts import parts_of
 from tests.cross.test_agreement import ask, visible_word

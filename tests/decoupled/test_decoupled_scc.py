@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import LTS, Network
 from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.components.alphabet import letters_of
@@ -15,7 +16,6 @@ from ltlpipe.decoupled.decoupled_scc import DEAD, DecoupledSCC
 from ltlpipe.decoupled.monitors import counted, monitor_of
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.registers import Reg, Status
 from tests.complete_searches import Limits, drive

@@ -13,8 +13,7 @@ from ltlpipe.certificates.checking.linear import LinearProof
 from ltlpipe.linear import proof
 from ltlpipe.linear.constraints import is_satisfied
 from ltlpipe.linear.cycles import Meaning
-from ltlpipe.linear.induction import prove_rows
-from ltlpipe.linear.proof import equation_of
+from ltlpipe.linear.proof import equation_of, prove_rows
 from ltlpipe.logic.formulas import parse
 from ltlpipe.strategies.linear import arrays_of, meanings_of
 from ltlpipe.systems.nets.net import PetriNet

@@ -7,7 +7,7 @@ import random
 import pytest
 import spot
 
-from ltlpipe.linear.knowledge import simpler
+from ltlpipe.linear.proof import simpler
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import UnsupportedError, intrpt
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas

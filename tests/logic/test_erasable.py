@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import FormulaError, UnsupportedError, is_erasable, is_interruptible
 from ltlpipe.batch.task_sources import find_tasks
 from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.words import Word, satisfies
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas

@@ -7,7 +7,8 @@ import random
 import pytest
 import spot
 
-from ltlpipe.logic.folding import folded
+from ltlpipe import UnsupportedError
+from ltlpipe.logic.folding import folded, with_constants
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import boolean_formula, parse_proposition
 from ltlpipe.logic.propositions.syntax import Name, Number, Operation, Variable
@@ -169,3 +170,12 @@ def test_truths_are_compared_not_numbers():
     )
     assert value_of(bind(said, KNOWN, text), (1, 2, 0)) == 1
     assert Number(1) != Variable(1)
+
+
+def test_constants_for_propositions():
+    """What is known replaces them; formulas of PSL are refused."""
+    formula = parse('G("x y" -> F (b | c))').spot
+    assert with_constants(formula, {"c": False}) == parse('G("x y" -> F b)').spot
+    assert with_constants(formula, {"b": True, "d": False}).is_tt()
+    with pytest.raises(UnsupportedError, match="PSL"):
+        with_constants(parse("{a;b}|->c").spot, {"a": True})

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe import UnsupportedError, is_interruptible
-from ltlpipe.logic import generating
-from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import (
+from benchmarks import formula_sets
+from benchmarks.formula_sets import (
     INTERRUPTIBLE_TEMPLATES,
     OTHER_TEMPLATES,
     formula_set,
-    quoted,
     random_interruptible,
 )
+from ltlpipe import UnsupportedError, is_interruptible
+from ltlpipe.logic.classes import syntactic_class
+from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.generating import quoted
 from tests.hypothesis_strategies import AWKWARD_LABELS
 
 ACTIONS = [f"a{i}" for i in range(20)]
@@ -56,7 +56,7 @@ def test_too_few_actions(monkeypatch):
     """Said, not tried for ever."""
     with pytest.raises(UnsupportedError, match="at least 4"):
         formula_set(1, ["a", "b", "c", "a"])
-    monkeypatch.setattr(generating, "_formula", lambda *_: "F a")
+    monkeypatch.setattr(formula_sets, "_formula", lambda *_: "F a")
     with pytest.raises(UnsupportedError, match="use more actions"):
         formula_set(2, list("abcd"))
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.formula_sets import random_interruptible
 from ltlpipe import (
     FormulaError,
     UnsupportedError,
@@ -21,7 +22,6 @@ from ltlpipe import (
 )
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.interruptible import witness
 from ltlpipe.logic.words import Word, satisfies
 from tests.example_counts import examples

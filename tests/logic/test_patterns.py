@@ -18,7 +18,7 @@ from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import catalogue as shipped
-from ltlpipe.logic.generating import instances
+from ltlpipe.logic.generating import formula_set, instances
 from ltlpipe.logic.words import Word, satisfies
 
 FILE = Path(__file__).parents[2] / "formulas" / "patterns.ltl"
@@ -168,3 +168,14 @@ def test_instances_end():
     assert sorted(instances("ab", seed=1)) == sorted(expected)
     with pytest.raises(UnsupportedError, match="1 actions, expected at least 2"):
         instances(["a", "a"], seed=0)
+
+
+def test_sets_of_instances():
+    """With the pattern that is not interruptible, if that is allowed."""
+    texts = formula_set(200, "abcdef", seed=1)
+    assert len(set(texts)) == 200
+    assert texts != formula_set(200, "abcdef", seed=2)
+    assert not all(map(is_interruptible, texts))
+    assert all(map(is_interruptible, formula_set(60, "abc", interruptible=True)))
+    with pytest.raises(UnsupportedError, match="over 2 actions; use more actions"):
+        formula_set(1_000, "ab")

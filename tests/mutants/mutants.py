@@ -334,14 +334,14 @@ MUTANTS = [
     ),
     Mutant(
         "what fails the first half of a conjunction is forgotten",
-        "certificates/checking/interpretation.py",
+        "certificates/checking/machine.py",
         "no, fails = _either(no, other), fails or failed",
         "no, fails = other, fails or failed",
         MACHINES,
     ),
     Mutant(
         "divisors that are zero divide",
-        "certificates/checking/interpretation.py",
+        "certificates/checking/machine.py",
         "right, other = divisors, other or divisors != right",
         "right = divisors",
         MACHINES,

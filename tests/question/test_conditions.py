@@ -41,6 +41,38 @@ def test_ample_sets_are_used_by_another_strategy_only_if_they_are_named(reduce, 
     assert tried["ample"] == why
 
 
+@pytest.mark.parametrize("reduction", ["ample", "walks", "components", "subset"])
+def test_a_reduction_is_left_out_of_those_chosen_automatically(reduction):
+    """The others stay as they are."""
+    network = client_server(3)
+    name = network.actions[0].name
+    plans = [
+        ltlpipe.check(network, f"GF !{name}", reduce=reduce).plan.tried
+        for reduce in ("auto", f"auto,-{reduction}")
+    ]
+    all_of, others = ({t.strategy: t.reason for t in plan} for plan in plans)
+    left_out = "reduce= leaves it out"
+    assert others[reduction] == left_out != all_of[reduction]
+    assert list(others.values()).count(left_out) == 1
+
+
+def test_names_that_are_left_out():
+    """They follow auto, and are those of reductions."""
+    options = Options(reduce="auto,-ample,-linear")
+    assert options.left_out == ["ample", "linear"]
+    assert [options.reduces(n) for n in ("ample", "linear", "walks")] == [0, 0, 1]
+    assert not options.insists_on("walks")
+    assert not options.named_strategies
+    for wrong, message in [
+        ("auto,walks", "expected auto, none, a list, or auto,-NAME"),
+        ("none,walks", "expected auto, none, a list, or auto,-NAME"),
+        ("auto,-magic", "expected one of alphabet"),
+        ("-walks", "expected one of alphabet"),
+    ]:
+        with pytest.raises(ltlpipe.UnsupportedError, match=message):
+            Options(reduce=wrong)
+
+
 def test_a_symmetric_net_is_not_told_that_something_is_for_symmetric_nets():
     net = SymmetricNet(coloured_peers(2))
     with pytest.raises(ltlpipe.UnsupportedError) as refused:

@@ -66,8 +66,8 @@ AS_WORKERS_DO = """
 """
 
 MODEL = """
-    from ltlpipe.systems.reading import load_dve
-    model = load_dve({path!r})
+    from ltlpipe.systems.reading import load_program
+    model = load_program({path!r})
     expand = model.pack([]).expand
     run(compilation.ready_expand_pointer(expand), clock=clock)
     compiled = jit.callback(expand, compilation_signature)

@@ -1,5 +1,6 @@
 """Keys of machine code: they follow what a kernel is made of, and nothing else."""
 
+import dis
 import importlib.util
 import pkgutil
 import sys
@@ -9,7 +10,12 @@ from types import FunctionType
 import pytest
 
 import ltlpipe
-from ltlpipe.runtime.kernels.jit import INTERPRETED, kernel_key, type_key
+from ltlpipe.runtime.kernels.jit import (
+    INTERPRETED,
+    _global_names,
+    kernel_key,
+    type_key,
+)
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -144,6 +150,16 @@ def test_every_kernel_of_the_package_has_a_key():
 
     assert len(keys) > 300
     assert all(len(codes) == 1 for codes in keys.values())
+
+
+def test_globals_that_a_code_reads():
+    """As `dis` tells them, also where their numbers do not fit into a byte."""
+    names = {f"name{k}" for k in range(600)}
+    body = "".join(f"    {name}()\n" for name in sorted(names))
+    code = compile(f"def f(x):\n{body}    return x.attribute\n", "f", "exec")
+
+    read = {i.argval for i in dis.get_instructions(code.co_consts[0])}
+    assert _global_names(code) == names == read & names
 
 
 def test_an_index_that_names_what_has_gone(tmp_path, monkeypatch):

@@ -9,26 +9,33 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.automata.conditions import fin, inf
+from ltlpipe.automata.letters import universal
 from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search import counting
 from ltlpipe.search.cells import (
     add,
+    least_of,
+    mixed_at,
     moved,
     new_cells,
     place_of,
     room_of,
-    row_at,
     shape_of,
+    unmixed,
 )
 from ltlpipe.search.counting import Count, Counting
-from ltlpipe.search.exploring import BATCH
+from ltlpipe.search.exploring import BATCH, Exploration
+from ltlpipe.search.problem import make_problem
+from ltlpipe.search.product import Setting
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.verdict.checking import product_size
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
-from tests.hypothesis_strategies import conditions
+from tests.hypothesis_strategies import conditions, networks
+from tests.oracles import compose
+from tests.packed import pack
 from tests.search.explicit_automata import Explicit, automata, problem_of
 from tests.search.test_exploring import reachable
 
@@ -48,7 +55,7 @@ def rebuilt_rows(cells, rows, found):
     shape = shape_of(cells)
     for i in range(rows.shape[0]):
         bucket, remainder = place_of(shape, rows[i])
-        found[i] = row_at(shape, bucket, remainder)
+        found[i] = unmixed(shape, mixed_at(shape, least_of(shape, bucket), remainder))
 
 
 def added_to(cells, rows):
@@ -180,6 +187,29 @@ def test_limits(limits, reason):
     line = tuple((i, 0, i + 1) for i in range(2_000))
     count = Count(problem_of(Explicit(2_001, 0, line, known_weak=True)), 64)
     assert drive(count, limits).reason == reason
+
+
+@given(
+    networks(max_components=3, max_states=5, max_transitions=12),
+    st.booleans(),
+    st.integers(1, 9),
+)
+@settings(max_examples=examples(200))
+def test_systems_without_a_property(network, counts, budget):
+    """Steps that are those of the product where they are written; deadlocks stutter."""
+    letters = np.zeros(len(network.actions), dtype=np.int32)
+    packed = pack(network, letters)
+    problem = make_problem(packed, universal(), stutter=True)
+    search = Count(problem, packed.bits) if counts else Exploration(problem)
+    assert search.problem.product.settings[Setting.ALONE]
+
+    drive(search, Limits(), max_budget=budget)
+
+    states, edges = compose(network)
+    left = {src for src, _, _ in edges}
+    registers = search.registers
+    assert registers[Reg.STORED] == registers[Reg.VISITED] == len(states)
+    assert registers[Reg.TRANSITIONS] == len(set(edges)) + len(states) - len(left)
 
 
 def test_a_large_system():

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import Options

@@ -10,7 +10,7 @@ import pytest
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.jobs import run
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.counting import product_size_of

@@ -101,6 +101,14 @@ def test_what_is_told_of_a_network():
     assert check(RING, told.formulas[0]).verdict == "holds"
 
 
+@pytest.mark.parametrize(
+    ("n", "kind"), [(1, "Büchi automaton"), (2, "network of Büchi automata")]
+)
+def test_the_kind_of_networks_with_acceptance(n, kind):
+    part = LTS.from_transitions([(0, "a", 0)], accepting={0})
+    assert described(Network([part] * n)).kind == kind
+
+
 def test_a_large_system_is_explored_in_part():
     counter = [(k, "a", (k + 1) % 200) for k in range(200)]
     parts = [

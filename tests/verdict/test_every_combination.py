@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.families.nets import coloured_token_ring, token_ring
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.question.conditions import EMPTINESS_NAMES, REDUCTION_NAMES
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet

@@ -12,8 +12,12 @@ import spot
 from benchmarks.families.client_server import client_server
 from benchmarks.families.nets import coloured_dining, dining
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.nets import coloured_client_server
-from ltlpipe.families.networks import majority, philosophers, ring
+from ltlpipe.families.networks import (
+    coloured_client_server,
+    majority,
+    philosophers,
+    ring,
+)
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import check, deadlocks
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.errors import SystemWarning
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,

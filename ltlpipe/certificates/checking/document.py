@@ -382,7 +382,7 @@ def blocks_of(contents: Contents, document: Document) -> Iterator[list[np.ndarra
     contents.end()
 
 
-def progress_of(document: Document, n_bytes: float, phase: str = READING) -> Progress:
+def progress_of(document: Document, n_bytes: float) -> Progress:
     """Return what to say after a block, when so many bytes are held."""
     values = document.block * len(document.columns)
-    return Progress(phase, work=values * _VALUE_WORK, memory_bytes=n_bytes)
+    return Progress(READING, work=values * _VALUE_WORK, memory_bytes=n_bytes)

@@ -251,40 +251,24 @@ def compared(relation: str, left: Expression, right: Expression) -> Expression:
     return Operation(relation, (left, right))
 
 
-def uses_step(expression: Expression) -> bool:
-    """Whether a bound expression tells steps apart, not only states."""
+def nodes_in(expression: Expression) -> Iterator[Expression]:
+    """Yield a bound expression and its parts."""
+    yield expression
     if isinstance(expression, Operation):
-        return any(map(uses_step, expression.operands))
-    if isinstance(expression, Indexed):
-        return uses_step(expression.index)
-    return isinstance(expression, Taken)
-
-
-def renumbered(expression: Expression, numbers: Mapping[int, int]) -> Expression:
-    """Return a bound expression, without arrays, whose variables have other numbers."""
-    if isinstance(expression, Operation):
-        parts = tuple(renumbered(part, numbers) for part in expression.operands)
-        return Operation(expression.operator, parts)
-    if isinstance(expression, Variable):
-        return Variable(numbers[expression.number])
-    return expression
-
-
-def spelled_out(expression: Expression, names: Sequence[str]) -> Expression:
-    """Return a bound expression, without arrays, with the names of its variables."""
-    if isinstance(expression, Operation):
-        parts = tuple(spelled_out(part, names) for part in expression.operands)
-        return Operation(expression.operator, parts)
-    if isinstance(expression, Variable):
-        return Name(names[expression.number])
-    return expression
+        for part in expression.operands:
+            yield from nodes_in(part)
+    elif isinstance(expression, Indexed):
+        yield from nodes_in(expression.index)
 
 
 def mentions(expression: Expression, *kinds: type) -> bool:
-    """Whether an expression has a part of some kinds."""
-    if isinstance(expression, Operation):
-        return any(mentions(part, *kinds) for part in expression.operands)
-    return isinstance(expression, kinds)
+    """Whether a bound expression has a part of some kinds."""
+    return any(isinstance(node, kinds) for node in nodes_in(expression))
+
+
+def uses_step(expression: Expression) -> bool:
+    """Whether a bound expression tells steps apart, not only states."""
+    return mentions(expression, Taken)
 
 
 def variables_in(expression: Expression) -> list[int]:
@@ -292,9 +276,32 @@ def variables_in(expression: Expression) -> list[int]:
 
     An element whose index is a variable stands for all of its array.
     """
+    found: list[int] = []
+    for node in nodes_in(expression):
+        if isinstance(node, Indexed):
+            found += range(node.first, node.first + node.size)
+        elif isinstance(node, Variable):
+            found.append(node.number)
+    return found
+
+
+def replaced(
+    expression: Expression, variable: Callable[[int], Expression]
+) -> Expression:
+    """Return a bound expression, without arrays, with others for its variables."""
     if isinstance(expression, Operation):
-        return [n for part in expression.operands for n in variables_in(part)]
-    if isinstance(expression, Indexed):
-        elements = range(expression.first, expression.first + expression.size)
-        return [*elements, *variables_in(expression.index)]
-    return [expression.number] if isinstance(expression, Variable) else []
+        parts = tuple(replaced(part, variable) for part in expression.operands)
+        return Operation(expression.operator, parts)
+    if isinstance(expression, Variable):
+        return variable(expression.number)
+    return expression
+
+
+def renumbered(expression: Expression, numbers: Mapping[int, int]) -> Expression:
+    """Return a bound expression, without arrays, whose variables have other numbers."""
+    return replaced(expression, lambda number: Variable(numbers[number]))
+
+
+def spelled_out(expression: Expression, names: Sequence[str]) -> Expression:
+    """Return a bound expression, without arrays, with the names of its variables."""
+    return replaced(expression, lambda number: Name(names[number]))

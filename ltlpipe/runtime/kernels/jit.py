@@ -18,6 +18,7 @@ from __future__ import annotations
 import dis
 import enum
 import hashlib
+import sys
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -35,6 +36,8 @@ from ltlpipe.runtime.worker_process import turn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
+_PUSHES = int(sys.version_info >= (3, 11))  # bits that tell what else is pushed
 _OUTSIDE = (ModuleType, BuiltinFunctionType, np.ufunc, np.dtype)
 """Told by their names: a library's version is not the kernels' to notice, but Numba's
 and Python's, which its cache looks at."""
@@ -137,7 +140,12 @@ def _names(code: CodeType) -> set[str]:
 @cache
 def _global_names(code: CodeType) -> set[str]:
     """Return the names that a code, or one within it, reads as globals."""
-    found = {i.argval for i in dis.get_instructions(code) if "GLOBAL" in i.opname}
+    found, extended = set(), 0
+    for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        number = extended | low  # `dis` takes ten times as long to say so
+        extended = number << 8 if operation == dis.EXTENDED_ARG else 0
+        if operation == _LOAD_GLOBAL:
+            found.add(code.co_names[number >> _PUSHES])
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             found |= _global_names(constant)
@@ -194,6 +202,7 @@ def _told(value: Any) -> str:
 
 with ALONE:
     import numba
+    import numba.experimental.function_type  # what takes a `_Pointer`
     from llvmlite import ir
     from numba import types
     from numba.core import caching, ccallback, cgutils, event, sigutils
@@ -317,8 +326,12 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
         return super()._load_overload(sig, target_context)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load machine code, without all that Numba first imports for compiling.
+
+        Kernels call none of it: they allocate nothing (`_FLAGS`).
+        """
         try:
-            return super().load_overload(sig, target_context)
+            return self._load_overload(sig, target_context)
         except DAMAGED:  # as if it were not there: else it could not be replaced either
             with suppress(OSError):
                 Path(self._cache_file._index_path).unlink(missing_ok=True)

@@ -576,7 +576,6 @@ class Walks(Couvreur99):
         guidance = make_guidance(
             self._automaton,
             self._branching,
-            len(self.problem.initial),
             self._seed,
             self._shortest,
             self._needs,

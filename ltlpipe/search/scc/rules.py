@@ -249,9 +249,9 @@ def is_walked(guidance, registers):
 @specialised
 def is_cut(guidance):
     """Whether a walk that has ended has left something out; then another begins."""
-    if guidance is None or guidance.registers[Place.CUT] == 0:
+    if guidance is None or guidance.registers[Place.AIM] == 0:
         return False
-    guidance.registers[Place.CUT] = 0
+    guidance.registers[Place.AIM] = 0
     guidance.registers[Place.LEFT] = 0
     return True
 

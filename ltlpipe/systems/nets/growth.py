@@ -182,22 +182,17 @@ def is_confirmed(net: NetModel, growth: Growth) -> bool:
 
     Plain Python, transition by transition; it shares nothing with the walks.
     """
-    state = net.initial()
-    for action in growth.prefix:
-        steps = list(net.steps_by(state, action))
-        if not steps:
+    state, markings = net.initial(), []
+    for action in (*growth.prefix, *growth.cycle):
+        markings.append(state)
+        step = next(net.steps_by(state, action), None)
+        if step is None:
             return False
-        state = steps[0].state
-    first = state
-    limited: set[int] = set()
-    reset: set[int] = set()
-    for action in growth.cycle:
-        steps = list(net.steps_by(state, action))
-        if not steps:
-            return False
-        state = steps[0].state
-        limited.update(net.transitions[action].limits)
-        reset.update(net.transitions[action].resets)
+        state = step.state
+    first = markings[len(growth.prefix)]
+    taken = [net.transitions[action] for action in growth.cycle]
+    limited = {place for transition in taken for place in transition.limits}
+    reset = {place for transition in taken for place in transition.resets}
     covers = all(a <= b for a, b in zip(first, state, strict=True))
     same = all(first[p] == state[p] for p in limited)
     grown = all(first[p] < state[p] and p not in reset for p in growth.places)

@@ -4,11 +4,17 @@ One net on one page, without graphics; `ltlpipe.systems.nets.reading` gives it b
 Limits, of capacities too, are inhibitor arcs, with the spelling that TAPAAL, PIPE,
 GreatSPN and Tina read.  Final markings are written as ProM has them.
 Labels of symmetric nets have the ``<structure>`` that tools read, and no ``<text>``.
+
+Of a network (`network_net`) each local state is a place, each combination of local
+transitions that can happen together a net transition, which is called like the action:
+``a`` of the network is ``action=="a"`` of the net.  The net is safe, and its reachable
+markings are the reachable composed states.
 """
 
 from __future__ import annotations
 
 from functools import reduce
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -34,15 +40,19 @@ from ltlpipe.systems.nets.coloured.net import (
     Sum,
 )
 from ltlpipe.systems.nets.coloured.reading import RELATIONS, RELATIONS_OF_PARTS
-from ltlpipe.systems.nets.structure import MAX_TOKENS
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import MAX_TOKENS, Place, Transition
+from ltlpipe.systems.networks.exports import combinations
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.nets.coloured.net import Guard, Multiset, Sort, Tokens
     from ltlpipe.systems.nets.net import NetModel
     from ltlpipe.systems.nets.structure import AnyTransition
+    from ltlpipe.systems.networks.lts import LTS
 
 _GRAMMAR = "http://www.pnml.org/version-2009/grammar"
 _OPERATORS = {relation: kind for kind, relation in RELATIONS.items()}
@@ -348,3 +358,37 @@ def _operator(kind: str, *terms: Any) -> Any:
 
 def _structure(kind: str, term: Any) -> Any:
     return E(kind, E("structure", term))
+
+
+def network_net(network: Network) -> PetriNet:
+    """Return the net of a network without acceptance and internal labels.
+
+    Raises
+    ------
+    UnsupportedError
+        A component accepts, or the net would be too large.
+    """
+    if network.has_acceptance:
+        raise UnsupportedError("a .pnml file cannot hold accepting states; write .hoa")
+    components = network.components
+    places = []
+    for i, lts in enumerate(components):
+        for state in range(lts.n_states):
+            name = f"{lts.name or i}.{lts.state_name(state)}"
+            places.append(Place(f"p{i}_{state}", name, int(state == lts.initial)))
+    first = list(accumulate((c.n_states for c in components), initial=0))
+    transitions = [
+        Transition(
+            f"t{number}",
+            name,
+            {first[i] + src: 1 for i, src, _ in moves},
+            {first[i] + dst: 1 for i, _, dst in moves},
+        )
+        for number, (name, moves) in enumerate(combinations(network))
+    ]
+    return PetriNet(places, transitions, name=network.name or "network")
+
+
+def write_components(components: Sequence[LTS]) -> str:
+    """Write components as a net in PNML; see `network_net`."""
+    return pnml_text(network_net(Network(components)))

@@ -19,9 +19,8 @@ Names of components do not count in the digest of a network.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -332,9 +331,11 @@ MOST_ENTRIES = 1 << 18
 
 def network_digest(network: Network) -> str:
     """Return a digest of the contents of a network."""
-    digest = hashlib.sha256()
+    from hashlib import sha256
+
+    digest = sha256()
     for lts in network.components:
-        digest.update(_component(lts))
+        digest.update(sha256(_component(lts)).digest())
     return f"network:{digest.hexdigest()}"
 
 
@@ -346,10 +347,64 @@ def _component(lts: LTS) -> bytes:
         [lts.n_states, lts.initial, lts.labels, sorted(lts.internal), accepting]
     )
     table = np.array([lts.src, lts.label, lts.dst], dtype=np.int64)
-    return hashlib.sha256(header.encode() + b"\0" + table.tobytes()).digest()
+    return header.encode() + b"\0" + table.tobytes()
 
 
 def digest_if_small(network: Network) -> str | None:
     """Return `network_digest` where that takes milliseconds, else None."""
     n = sum(c.n_transitions + len(c.labels) for c in network.components)
     return network_digest(network) if n <= MOST_ENTRIES else None
+
+
+END = "<end>"
+"""The action of the end, where finite runs count; no other action is called so.
+
+A run ends in a deadlock, or, if components accept, in a state in which all of them do:
+then it may go on, too.  From such a state all components take it to a state of their
+own, in which they stay with it.  A deadlock repeats itself with the same letter
+(`ltlpipe.question.network`).
+"""
+
+
+def ended(network: Network) -> Network:
+    """Return a network of which runs that end go on with `END`.
+
+    Components, states and actions keep their numbers; nothing accepts.
+
+    Raises
+    ------
+    UnsupportedError
+        An action is called `END`.
+    """
+    if END in network.action_index:
+        raise UnsupportedError(f"--semantics=finite: an action is called {END!r}")
+    if not network.has_acceptance:
+        return network
+    return Network(list(map(_ended, network.components)), network.name)
+
+
+def numbers_before(network: Network) -> np.ndarray:
+    """Return the actions of `network` that those of `ended` of it are, by number.
+
+    int32[n + 1]; -1 is the end, and what repeats a state, whose number is -1.
+    """
+    number = {action: k for k, action in enumerate(network.actions)}
+    known = [number.get(action, -1) for action in ended(network).actions]
+    return np.array([*known, -1], dtype=np.int32)
+
+
+def _ended(lts: LTS) -> LTS:
+    """Return a component with a last state, to which accepting ones lead."""
+    last, label = lts.n_states, len(lts.labels)
+    final = np.arange(last) if lts.accepting is None else np.flatnonzero(lts.accepting)
+    src = np.append(final, last).astype(np.int32)
+    return replace(
+        lts,
+        n_states=last + 1,
+        labels=(*lts.labels, END),
+        src=np.concatenate([lts.src, src]),
+        label=np.concatenate([lts.label, np.full(len(src), label, dtype=np.int32)]),
+        dst=np.concatenate([lts.dst, np.full(len(src), last, dtype=np.int32)]),
+        accepting=None,
+        state_names=None if lts.state_names is None else (*lts.state_names, END),
+    )

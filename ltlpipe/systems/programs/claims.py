@@ -12,26 +12,33 @@ propositions do not have.  An index out of range and a division by zero give 0.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.logic.propositions.syntax import (
     Element,
+    Indexed,
     Name,
     Number,
     Operation,
     Text,
+    Variable,
     compared,
     negative,
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs import program as model
+from ltlpipe.systems.programs.ranges import Environment, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
 
 _LARGEST = (1 << 31) - 1
+_UNKNOWN = frozenset({"~", "&", "|", "^", "<<", ">>"})
+_OPERATORS = frozenset(("==", "<", "<=", "+", "*", "/", "%", "&&", "||"))
+_OPERATORS |= {"&", "|", "^", "<<", ">>"}
 _MAX_ATOMS = 20
 """Comparisons beyond which whole guards are propositions: letters are sets of them."""
 
@@ -49,115 +56,121 @@ def as_truth(
     variables: Sequence[model.Variable],
     arrays: Sequence[model.Array],
 ) -> Expression:
-    """Return the proposition, with names, that an expression of a model is not 0.
+    """Return the proposition that an expression of a model is not 0.
 
     Raises
     ------
     UnsupportedError
-        No proposition says the same.
+        It has an operator that propositions do not have, or a value that may not fit
+        into 32 bits.
     """
-    return _Translator(variables, arrays).truth(expression)
-
-
-class _Translator:
-    """Makes propositions, and bounds their values: ``(proposition, low, high)``."""
-
-    def __init__(
-        self, variables: Sequence[model.Variable], arrays: Sequence[model.Array]
-    ) -> None:
-        self.variables, self.arrays = variables, arrays
-
-    def translated(self, node: model.Expression) -> tuple[Expression, int, int]:
-        if isinstance(node, model.Number):
-            return Number(node.value), node.value, node.value
-        if isinstance(node, model.Read):
-            return self._named(node.variable), *self.variables[node.variable].bounds
-        if isinstance(node, model.Element):
-            array = next(a for a in self.arrays if a.first == node.first)
-            index, _, _ = self.translated(node.index)
-            return Element(array.name, index), *self.variables[node.first].bounds
+    bounds = {k: Interval(*variable.bounds) for k, variable in enumerate(variables)}
+    known = Environment(bounds, range(len(variables)), {}, set())
+    known.evaluate(expression)
+    for node in model.nodes_in(expression):
         if isinstance(node, model.Lookup):
             raise UnsupportedError("an array of constants with an index that varies")
-        if isinstance(node, model.Unary):
-            return self._unary(node)
-        assert isinstance(node, model.Binary)
-        return self._binary(node)
-
-    def _named(self, variable: int) -> Expression:
-        for array in self.arrays:
-            if array.first <= variable < array.first + array.size:
-                return Element(array.name, Number(variable - array.first))
-        return Name(self.variables[variable].name)
-
-    def _unary(self, node: model.Unary) -> tuple[Expression, int, int]:
-        operand, low, high = self.translated(node.operand)
-        if node.op == "not":
-            return Operation("!", (self.truth(node.operand),)), 0, 1
-        if node.op == "-":
-            return negative(operand), -high, -low
-        raise UnsupportedError(f"the operator {node.op}")
-
-    def truth(self, node: model.Expression) -> Expression:
-        """Return the proposition that an expression is not 0."""
-        if isinstance(node, model.Number) or model.is_truth(node):
-            return self.translated(node)[0]
-        return compared("!=", self.translated(node)[0], Number(0))
-
-    def _binary(self, node: model.Binary) -> tuple[Expression, int, int]:
-        if node.op in model.LOGICAL:
-            left, right = self.truth(node.left), self.truth(node.right)
-            if node.op == "imply":
-                return Operation("||", (Operation("!", (left,)), right)), 0, 1
-            return Operation(node.op, (left, right)), 0, 1
-        state = self._state_test(node)
-        if state is not None:
-            return state, 0, 1
-        (left, *low_high), (right, low, high) = map(
-            self.translated, (node.left, node.right)
-        )
-        if node.op in model.COMPARISONS:
-            return compared(node.op, left, right), 0, 1
-        first, last = low_high
-        if node.op == "-":
-            node_op, right, low, high = "+", negative(right), -high, -low
-        else:
-            node_op = node.op
-        if node_op not in _BOUNDS:
-            raise UnsupportedError(f"the operator {node.op}")
-        low, high = _BOUNDS[node_op](first, last, low, high)
-        if max(abs(low), abs(high)) > _LARGEST:
+        operator = getattr(node, "op", "")
+        if operator in _UNKNOWN:
+            raise UnsupportedError(f"the operator {operator}")
+        values = known.nodes.get(node)
+        if operator and values and max(-values.low, values.high) > _LARGEST:
             raise UnsupportedError("a value that may not fit into 32 bits")
-        return Operation(node_op, (left, right)), low, high
-
-    def _state_test(self, node: model.Binary) -> Expression | None:
-        """Return the test of a process's state, by the state's name."""
-        variable, value = node.left, node.right
-        if not isinstance(variable, model.Read) or not isinstance(value, model.Number):
-            return None
-        states = self.variables[variable.variable].states
-        if not states or node.op not in ("==", "!="):
-            return None
-        name = Name(self.variables[variable.variable].name)
-        return compared(node.op, name, Text(states[value.value]))
+    return _Names(variables, arrays).of(bound(_with_truths(expression, True)))
 
 
-def _products(a: int, b: int, c: int, d: int) -> tuple[int, int]:
-    values = [x * y for x in (a, b) for y in (c, d)]
-    return min(values), max(values)
+def _with_truths(node: model.Expression, wanted: bool = False) -> model.Expression:
+    """Return an expression in which what connectives join are truths."""
+    found = node
+    if isinstance(node, model.Binary):
+        joins = node.op in model.LOGICAL
+        left, right = _with_truths(node.left, joins), _with_truths(node.right, joins)
+        found = model.Binary(node.op, left, right)
+        if node.op == "imply":
+            found = model.Binary("||", model.Unary("not", left), right)
+    elif isinstance(node, model.Unary):
+        found = model.Unary(node.op, _with_truths(node.operand, node.op == "not"))
+    elif isinstance(node, model.Element):
+        found = model.Element(node.first, node.size, _with_truths(node.index))
+    if wanted and not (model.is_truth(found) or isinstance(found, model.Number)):
+        return model.Binary("!=", found, model.Number(0))
+    return found
 
 
-def _no_larger(a: int, b: int, _c: int, _d: int) -> tuple[int, int]:
-    most = max(abs(a), abs(b))
-    return -most, most
+class _Names(NamedTuple):
+    """Puts names of the model in the place of variables."""
+
+    variables: Sequence[model.Variable]
+    arrays: Sequence[model.Array]
+
+    def of(self, part: Expression) -> Expression:
+        """Return a bound expression with names."""
+        if isinstance(part, Variable):
+            for array in self.arrays:
+                if array.first <= part.number < array.first + array.size:
+                    return Element(array.name, Number(part.number - array.first))
+            return Name(self.variables[part.number].name)
+        if isinstance(part, Indexed):
+            array = next(a for a in self.arrays if a.first == part.first)
+            return Element(array.name, self.of(part.index))
+        if not isinstance(part, Operation):
+            return part
+        first, last = part.operands[0], part.operands[-1]
+        if part.operator == "==" and isinstance(first, Variable):
+            variable = self.variables[first.number]
+            if variable.states and isinstance(last, Number):  # a state by its name
+                state = Text(variable.states[last.value])
+                return compared("==", Name(variable.name), state)
+        return Operation(part.operator, tuple(map(self.of, part.operands)))
 
 
-_BOUNDS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
-    "+": lambda a, b, c, d: (a + c, b + d),
-    "*": _products,
-    "/": _no_larger,
-    "%": _no_larger,
-}
-"""Bounds of a result by those of both operands."""
+def bound(expression: model.Expression) -> Expression:
+    """Return an expression of a program as a proposition.
+
+    Raises
+    ------
+    UnsupportedError
+        It has an operator that propositions do not have.
+    """
+    if isinstance(expression, model.Number):
+        return Number(expression.value)
+    if isinstance(expression, model.Read):
+        return Variable(expression.variable)
+    if isinstance(expression, model.Element):
+        index = bound(expression.index)
+        return Indexed(expression.first, expression.size, index)
+    parts = tuple(bound(part) for part in model.parts(expression))
+    if isinstance(expression, model.Lookup):
+        terms = [
+            Operation("*", (Operation("==", (parts[0], Number(i))), value))
+            for i, number in enumerate(expression.values)
+            for value in (Number(number),)
+            if number
+        ]
+        return Operation("+", tuple(terms)) if terms else Number(0)
+    if isinstance(expression, model.Conditional):
+        test, yes, no = parts
+        truth = Operation("!", (Operation("!", (test,)),))
+        return Operation(
+            "+",
+            (
+                Operation("*", (truth, yes)),
+                Operation("*", (Operation("!", (test,)), no)),
+            ),
+        )
+    if isinstance(expression, model.Unary):
+        if expression.op == "~":
+            return Operation("+", (negative(parts[0]), Number(-1)))
+        return Operation("!", parts) if expression.op == "not" else negative(parts[0])
+    if expression.op == "-":
+        return Operation("+", (parts[0], negative(parts[1])))
+    if expression.op in (">", ">="):
+        return Operation("<" if expression.op == ">" else "<=", parts[::-1])
+    if expression.op == "!=":
+        return Operation("!", (Operation("==", parts),))
+    if expression.op in _OPERATORS:
+        return Operation(expression.op, parts)
+    raise UnsupportedError(f"the operator {expression.op!r} in a proposition")
 
 
 # --- property processes -----------------------------------------------------
@@ -181,23 +194,34 @@ def automaton(
     if whole:
         atoms = list(dict.fromkeys(map(str, held)))
     numbers = {atom: number for number, atom in enumerate(atoms)}
-    quoted = [atom.replace("\\", "\\\\").replace('"', '\\"') for atom in atoms]
+    states: list[list[tuple[str, int]]] = [[] for _ in range(n_states)]
+    for edge, guard in zip(edges, guards, strict=True):
+        label = "t" if guard is None else _label(guard, numbers, whole=whole)
+        states[edge.source].append((label, edge.target))
+    return buchi_automaton(atoms, initial, accepting, states)
+
+
+def buchi_automaton(
+    propositions: Sequence[str],
+    initial: int,
+    accepting: Collection[int],
+    states: Sequence[Sequence[tuple[str, int]]],
+) -> str:
+    """Return an automaton in HOA; of each state its edges, labels and targets."""
+    quoted = ['"' + re.sub(r'[\\"]', r"\\\g<0>", text) + '"' for text in propositions]
     lines = [
         "HOA: v1",
-        f"States: {n_states}",
+        f"States: {len(states)}",
         f"Start: {initial}",
-        " ".join([f"AP: {len(atoms)}", *(f'"{atom}"' for atom in quoted)]),
+        " ".join([f"AP: {len(quoted)}", *quoted]),
         "acc-name: Buchi",
         "Acceptance: 1 Inf(0)",
         "properties: trans-labels explicit-labels state-acc",
         "--BODY--",
     ]
-    for state in range(n_states):
+    for state, edges in enumerate(states):
         lines.append(f"State: {state}" + " {0}" * (state in accepting))
-        for edge, guard in zip(edges, guards, strict=True):
-            if edge.source == state:
-                label = "t" if guard is None else _label(guard, numbers, whole=whole)
-                lines.append(f"[{label}] {edge.target}")
+        lines += [f"[{label}] {target}" for label, target in edges]
     return "\n".join([*lines, "--END--", ""])
 
 

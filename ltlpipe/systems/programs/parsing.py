@@ -1,8 +1,8 @@
 """A parser of DVE that is fast enough for generated models of millions of characters.
 
-It reads what the grammar of `ltlpipe.systems.programs.syntax` says, one token ahead.  A
-text that it does not read is parsed by the grammar, whose parser knows what it
-expected: all messages are made there.
+It reads what the grammar of the language says (``tests/systems/programs``), one token
+ahead; lark takes ten times as long.  A text that it does not read is read once more, by
+a parser that notes what could stand where it is wrong.
 
 Lists of declarations, states and transitions are read by jobs, which yield between two
 parts; one part is bounded by `MAX_TOKENS`.
@@ -15,6 +15,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.syntax import (
     Assertion,
@@ -36,12 +37,13 @@ from ltlpipe.systems.programs.syntax import (
     Unary,
     Values,
     Variables,
-    diagnosed,
+    input_error,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from ltlpipe.runtime.errors import InputError
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.syntax import Expression
 
@@ -76,8 +78,11 @@ _LEVELS = {
 _SIGNED = len(_LEVELS)  # the level of operators before their operand
 _CALLED = {"and": "&&", "or": "||", "!": "not"}  # operators that have another name
 _PREFIXES = frozenset({"-", "~", "not", "!"})
-_TYPES = frozenset({"byte", "int"})
-_SECTIONS = frozenset({"init", "commit", "accept"})
+_TYPES = ("byte", "int")
+_SECTIONS = ("init", "commit", "accept", "assert")
+_END = ""  # the token behind all others
+_OPERAND, _OPERATOR = "an expression", "an operator"
+_CLOSING = ("]", ")", ",", ";")  # what can stand behind an expression
 
 _TOKEN_WORK = 1.0  # units
 _TOKEN_BYTES = 250  # of its text, its place and its part of the tree
@@ -99,12 +104,21 @@ def tree_of(text: str, file: str) -> Job[File]:
         return (yield from parser.file())
     except UnreadError:
         pass
-    error = yield from diagnosed(text, file)
-    raise error
+    noting = _NotingParser(text, file)
+    yield from noting.tokenise()
+    try:
+        yield from noting.file()
+    except UnreadError as error:
+        raise noting.error(error.expected) from None
+    raise AssertionError(f"{file}: it was not read before")
 
 
 class UnreadError(Exception):
-    """The text is no model."""
+    """The text is no model; what was expected, if no single token."""
+
+    def __init__(self, expected: str | None = None) -> None:
+        super().__init__(expected)
+        self.expected = expected
 
 
 class Parser:
@@ -134,7 +148,7 @@ class Parser:
             if not len(tokens) & 0xFFF and self._ticks.over(0x1000):
                 self._ticks.memory_bytes = _TOKEN_BYTES * len(tokens)
                 yield self._ticks.progress
-        tokens.append("")
+        tokens.append(_END)
         kinds.append(0)
 
     def place(self, token: int) -> Place:
@@ -150,26 +164,32 @@ class Parser:
             return True
         return False
 
+    def sees(self, token: str) -> bool:
+        """Whether a token is the next."""
+        return self._tokens[self._at] == token
+
+    def sees_name(self) -> bool:
+        """Whether a name is the next."""
+        return self._kinds[self._at] == _NAME
+
     def expect(self, token: str) -> None:
         """Skip a token that has to be the next."""
-        if self._tokens[self._at] != token:
+        if not self.accept(token):
             raise UnreadError
-        self._at += 1
 
     def name(self) -> str:
         """Return the next token, which has to be a name."""
-        if self._kinds[self._at] != _NAME:
+        if not self.sees_name():
             raise UnreadError
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def one_of(self, tokens: frozenset[str]) -> str:
+    def one_of(self, tokens: Collection[str]) -> str:
         """Return the next token, which has to be one of some."""
-        token = self._tokens[self._at]
-        if token not in tokens:
+        found = next(filter(self.accept, tokens), None)
+        if found is None:
             raise UnreadError
-        self._at += 1
-        return token
+        return found
 
     def listed(
         self, part: Callable[[], Any], end: str | None = None
@@ -210,20 +230,19 @@ class Parser:
     def file(self) -> Job[File]:
         """Read all of the text."""
         declarations: list[Variables | Channels] = []
-        while self._tokens[self._at] != "process":
-            is_channel = self._tokens[self._at] == "channel"
+        while not self.sees("process"):
+            is_channel = self.sees("channel")
             read: Job[Any] = self.channels() if is_channel else self.variables()
             declarations.append((yield from read))
-        processes = []
-        while self._tokens[self._at] == "process":
+        processes: list[Process] = []
+        while not processes or self.sees("process"):
             processes.append((yield from self.process()))
         self.expect("system")
         place = self._at
-        mode = self.one_of(frozenset({"async", "sync"}))
+        mode = self.one_of(("async", "sync"))
         claim = self.label() if self.accept("property") else None
         self.expect(";")
-        if not processes or self._at != len(self._starts):
-            raise UnreadError
+        self.expect(_END)
         parts = tuple(declarations), tuple(processes)
         return File(self.place(place), *parts, mode, claim)
 
@@ -294,13 +313,12 @@ class Parser:
         """Read the parts of a process behind its states."""
         found: list[Section] = []
         while True:
-            place, token = self._at, self._tokens[self._at]
+            place, token = self._at, next(filter(self.accept, _SECTIONS), None)
+            if token is None:
+                return tuple(found)
             part: Callable[[], Label | Assertion] = self.label
             if token == "assert":
                 part = self.assertion
-            elif token not in _SECTIONS:
-                return tuple(found)
-            self._at += 1
             entries = yield from self.listed(part, ";")
             found.append(Section(self.place(place), token, entries))
 
@@ -318,7 +336,7 @@ class Parser:
 
     def transition(self) -> Transition:
         """Read a transition."""
-        source = self.label() if self._kinds[self._at] == _NAME else None
+        source = self.label() if self.sees_name() else None
         place = self._at
         self.expect("->")
         target = self.label()
@@ -337,10 +355,10 @@ class Parser:
         """Read what is sent or received."""
         place = self.place(self._at)
         channel = self.name()
-        mark, message = self.one_of(frozenset("!?")), None
+        mark, message = self.one_of("!?"), None
         if self.accept("{"):
             message = self.several(self.expression, "}")
-        elif self._tokens[self._at] != ";":
+        elif not self.sees(";"):
             message = (self.expression(),)
         self.expect(";")
         return Synchronisation(place, channel, mark, message)
@@ -398,7 +416,8 @@ class Parser:
             elif token == "(":
                 waiting.append((-1, place, None))
             else:
-                raise UnreadError
+                self._at = place
+                raise UnreadError(_OPERAND)
             self._bound()
 
     def _named(
@@ -445,3 +464,65 @@ class Parser:
                 values.append(Unary(self.place(place), op, right))
             else:
                 values.append(Binary(self.place(place), values.pop(), op, right))
+
+
+class _NotingParser(Parser):
+    """Notes at the place that it has reached what could stand there."""
+
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__(text, name)
+        self._wanted: set[str] = set()
+        self._noted = -1  # for which token
+
+    def _note(self, what: str) -> None:
+        if self._noted < self._at:
+            self._noted, self._wanted = self._at, set()
+        self._wanted.add(what)
+
+    def accept(self, token: str) -> bool:
+        """Skip a token if it is the next."""
+        self._note(repr(token) if token else "the end of the file")
+        return super().accept(token)
+
+    def sees(self, token: str) -> bool:
+        """Whether a token is the next."""
+        self._note(repr(token))
+        return super().sees(token)
+
+    def sees_name(self) -> bool:
+        """Whether a name is the next."""
+        self._note("a name")
+        return super().sees_name()
+
+    def _reduce(self, values: list[Expression], waiting: list[Any], least: int) -> None:
+        self._note(_OPERATOR)
+        super()._reduce(values, waiting, least)
+
+    def error(self, expected: str | None) -> InputError:
+        """Return what is wrong at the place that has been reached."""
+        token = self._tokens[self._at]
+        if token == _END:
+            lines = self._text.rstrip().split("\n")
+            place = Place(len(lines), len(lines[-1]) + 1)
+            found = "end of file"
+        else:
+            place, found = self.place(self._at), repr(token[:40])
+        if token.startswith("/*"):
+            message = "unexpected end of file in a comment, expected '*/'"
+        elif self._kinds[self._at] > _SIGN:
+            message = f"unexpected character {token!r}"
+        else:
+            message = f"unexpected {found}, expected {self._expected(token, expected)}"
+        return input_error(message, place, self._name)
+
+    def _expected(self, token: str, expected: str | None) -> str:
+        """Return what could stand in the place of a token, in words."""
+        wanted = self._wanted if self._noted == self._at else set()
+        if _OPERATOR in wanted:
+            # What can end an expression has ended it, though nothing like it could
+            # follow that; and what else could go on with an operand is not said.
+            wanted = {c for c in map(repr, _CLOSING) if c in wanted} or wanted
+            begun = [] if token in (*_CLOSING, "}") else [_OPERATOR]
+        else:
+            begun = [] if expected is None else [expected]
+        return listed([*begun, *sorted(wanted - {_OPERATOR})])

@@ -136,6 +136,15 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
     return () if isinstance(expression, (Number, Read)) else (expression.index,)
 
 
+def nodes_in(*expressions: Expression) -> Iterator[Expression]:
+    """Yield expressions and all that they consist of."""
+    todo = list(expressions)
+    while todo:
+        expression = todo.pop()
+        yield expression
+        todo += parts(expression)
+
+
 def is_truth(expression: Expression) -> bool:
     """Whether the value of an expression is 0 or 1 by its form."""
     if isinstance(expression, Unary):
@@ -342,16 +351,21 @@ class Transition:
             todo += [m for m in self.message.matches if m is not None]
         for effect in self.effects:
             todo += effect[:2]
-        while todo:
-            expression = todo.pop()
-            yield expression
-            todo += parts(expression)
+        yield from nodes_in(*todo)
 
 
 def buffered(
-    channel: Channel, message: Message, variables: Sequence[Variable]
+    channel: Channel,
+    message: Message,
+    variables: Sequence[Variable],
+    place: int = 0,
+    *,
+    stays: bool = False,
 ) -> tuple[Expression, tuple[Assignment, ...]]:
-    """Return when a buffer lets a message in or out, and what that does."""
+    """Return when a buffer lets a message in or out, and what that does.
+
+    What is received is the message at a `place`, which may stay in the buffer.
+    """
 
     def length() -> Read:  # every place has a node of its own
         return Read(channel.length)
@@ -368,14 +382,14 @@ def buffered(
         pairs = list(zip(ends, message.values, strict=True))
         pairs.append((length(), Binary("+", length(), Number(1))))
     else:
-        condition = Binary(">", length(), Number(0))
-        pairs = [(length(), Binary("-", length(), Number(1)))]
-        for cell in channel.cells:
+        condition = Binary(">", length(), Number(place))
+        pairs = [] if stays else [(length(), Binary("-", length(), Number(1)))]
+        for cell in () if stays else channel.cells:
             last = cell + channel.capacity - 1
-            pairs += [(Read(k), Read(k + 1)) for k in range(cell, last)]
+            pairs += [(Read(k), Read(k + 1)) for k in range(cell + place, last)]
             pairs.append((Read(last), Number(0)))
         received = zip(message.values, channel.cells, strict=True)
-        pairs += [(target, Read(cell)) for target, cell in received]
+        pairs += [(t, Read(cell + place)) for t, cell in received if t is not None]
     return condition, tuple(Assignment.to(*pair, variables) for pair in pairs)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.families.nets import coloured_dining, coloured_token_ring, shared_memory
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.symmetry.colours import Forms, group_of_colours
 from ltlpipe.systems.nets.coloured.cells import SubtractionError, counted, holds

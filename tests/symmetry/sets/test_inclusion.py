@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.families.nets import shared_memory
 from ltlpipe import ReplayError, check
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets import runs, tables
 from ltlpipe.symmetry.sets.layout import Head

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.families.nets import shared_memory
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.brute_force_sets import Expansion, question, underlying

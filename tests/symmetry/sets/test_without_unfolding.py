@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.families.nets import coloured_token_ring, shared_memory
 from ltlpipe import FormulaError, UnsupportedError, check, load
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies import symmetry
 from ltlpipe.symmetry.colours import group_of_colours, layout_of

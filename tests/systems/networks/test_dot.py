@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.systems.networks.dot import read_dot
-from ltlpipe.systems.networks.dot_output import write_dot
+from ltlpipe.systems.networks.dot import read_dot, write_dot
 from ltlpipe.systems.networks.lts import LTS, Network
 from tests.hypothesis_strategies import AWKWARD_LABELS, named_networks, networks
 

@@ -199,16 +199,17 @@ def test_memory_is_announced_before_it_is_taken():
 
 def test_huge_alphabets_keep_their_transitions():
     """Many states times many labels exceed 64 bits; nothing is taken for equal."""
-    n_states, n_labels = 1 << 22, (1 << 20) + 1
+    n_states, n_labels = 1 << 23, (1 << 18) + 1
+    states = np.arange(n_states, dtype=np.int32)
+    ends = np.array([0, n_labels - 1], dtype=np.int32)
     component = LTS(
         n_states=n_states,
         initial=0,
         labels=tuple(f"l{k}" for k in range(n_labels)),
-        src=np.array([0, 0, *range(n_states - 1)], dtype=np.int32),
-        label=np.array([0, n_labels - 1] + [1] * (n_states - 1), dtype=np.int32),
-        dst=np.array([1, 1, *range(1, n_states)], dtype=np.int32),
+        src=np.concatenate([0 * ends, states[:-1]]),
+        label=np.concatenate([ends, np.ones_like(states[1:])]),
+        dst=np.concatenate([np.ones_like(ends), states[1:]]),
     )
-    states = np.arange(n_states, dtype=np.int32)
     steps = complete(
         packing_tables._steps_by_label(component, states, Ticks("testing"))
     )

@@ -25,7 +25,7 @@ from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
-from ltlpipe.systems.reading import load_dve
+from ltlpipe.systems.reading import load_program
 from tests.complete_searches import Limits, drive
 from tests.systems.programs.plain_functions import plain_functions, successors
 
@@ -273,8 +273,8 @@ def test_letters():
 @pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 def test_one_compilation_for_all_properties():
     """The function is the same whatever the property."""
-    model = load_dve(EXAMPLES[0])
-    again = load_dve(EXAMPLES[0])
+    model = load_program(EXAMPLES[0])
+    again = load_program(EXAMPLES[0])
     first = model.pack([], extra_values=2)
     second = again.pack([], extra_values=99, seed=3)
     assert first.expand is second.expand
@@ -283,7 +283,7 @@ def test_one_compilation_for_all_properties():
 
 def test_shown_states():
     """States by name; failures only where there are some."""
-    model = load_dve(next(p for p in EXAMPLES if p.stem == "peterson"))
+    model = load_program(next(p for p in EXAMPLES if p.stem == "peterson"))
     assert model.shown(model.initial()) == {
         "flag[0]": 0, "flag[1]": 0, "turn": 0, "P_0": "idle", "P_1": "idle",
     }  # fmt: skip
@@ -293,7 +293,7 @@ def test_shown_states():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_what_the_examples_promise(path):
     """The invariants that their comments state."""
-    model = load_dve(path)
+    model = load_program(path)
     claims = {
         "peterson": lambda s: (s["P_0"], s["P_1"]) != ("critical", "critical"),
         "alternating_bit": lambda s: (

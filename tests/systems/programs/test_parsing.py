@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lark import Tree, UnexpectedInput
+from lark import Tree, UnexpectedInput, UnexpectedToken
 
 from benchmarks.field_files import DVE
 from ltlpipe.runtime.errors import InputError, UnsupportedError
@@ -16,6 +16,7 @@ from ltlpipe.systems.programs import syntax
 from ltlpipe.systems.programs.parsing import MAX_TOKENS, Parser, UnreadError, tree_of
 from ltlpipe.systems.programs.syntax import Place
 from tests.example_counts import examples
+from tests.systems.programs.dve_grammar import grammar
 from tests.systems.programs.random_models import models
 
 CALLED = {"and": "&&", "or": "||", "!": "not"}
@@ -30,7 +31,7 @@ WITHOUT_TOKEN = {"closed", "transition"}
 def by_grammar(text):
     """The tree of a text, made of what lark returns; None if it is no model."""
     try:
-        tree = syntax._grammar().parse(text)
+        tree = grammar().parse(text)
     except UnexpectedInput:
         return None
     return made(tree)[0]
@@ -70,9 +71,19 @@ def by_parser(text):
 
 
 def assert_same(text):
-    """Both read the same tree, with the same places, or neither reads any."""
+    """Both read the same tree, with the same places, or neither, at one place."""
     found = by_parser(text)
     assert found == by_grammar(text)
+    if found is None and "/*" not in text:
+        with pytest.raises(InputError) as raised:
+            complete(tree_of(text, "m.dve"))
+        with pytest.raises(UnexpectedInput) as expected:
+            grammar().parse(text)
+        error = expected.value
+        at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+        if not at_end:
+            place = f"m.dve:{error.line}: column {error.column}: unexpected "
+            assert str(raised.value).startswith(place)
     return found
 
 
@@ -139,7 +150,7 @@ def test_guards_of_any_words(words):
 
 
 def test_an_error_names_what_was_expected():
-    """The grammar's parser says it."""
+    """It is noted when a text is read once more."""
     with pytest.raises(InputError, match="column 6: unexpected ';', expected a name"):
         complete(tree_of("byte ;", "m.dve"))
 

@@ -12,7 +12,7 @@ from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.programs.program import Program
-from ltlpipe.systems.reading import load_dve
+from ltlpipe.systems.reading import load_program
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"
 
@@ -431,12 +431,12 @@ def test_loading(tmp_path):
     plain.write_text(model())
     packed.write_bytes(gzip.compress(model().encode()))
     for path in (plain, packed):
-        assert load_dve(path).variables == (
+        assert load_program(path).variables == (
             "x", "t[0]", "t[1]", "t[2]", "P", "P.v", "error",
         )  # fmt: skip
     other = tmp_path / "other.dve"
     other.write_text("digraph G {}")
     with pytest.raises(InputError, match="expected a declaration or a process"):
-        load_dve(other)
+        load_program(other)
     with pytest.raises(InputError, match=r"with the suffix \.dve"):
-        load_dve(tmp_path / "m.txt")
+        load_program(tmp_path / "m.txt")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
-from ltlpipe.systems.programs.eca.following import regions_before
+from ltlpipe.systems.programs.eca.guards import regions_before
 from ltlpipe.systems.programs.eca.kernels import (
     Reg,
     Space,

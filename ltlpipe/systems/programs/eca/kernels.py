@@ -36,8 +36,8 @@ class Op(IntEnum):
     LOAD = 2  # a variable
     STORE = 3  # a variable; the value
     SET = 4  # a variable, its value
-    JUMP = 5  # a place
-    UNLESS = 6  # a place to jump to if the value is 0; the value
+    JUMP = 5  # numbers that are passed over
+    UNLESS = 6  # numbers that are passed over if the value is 0; the value
     LOOKUP = 7  # the place of an array in `data`, its length; the index
     OUT = 8  # a variable, whose field is written
     OUT_REGION = 9  # the same, the place of n cuts and n + 1 values in `data`, n
@@ -228,10 +228,12 @@ def execute(tables, space, at, row):
             stack[top - 1] = data[code[at + 1] + index]
             at += 3
         elif op == Op.JUMP:
-            at = code[at + 1]
+            at += 2 + code[at + 1]
         elif op == Op.UNLESS:
             top -= 1
-            at = code[at + 1] if stack[top] == 0 else at + 2
+            at += 2
+            if stack[top] == 0:
+                at += code[at - 1]
         elif op == Op.MINUS:
             stack[top - 1] = wrapped(-stack[top - 1])
             at += 1

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.programs.eca.following import Following, masks_of
+from ltlpipe.systems.programs.eca.guards import Following, masks_of
 from ltlpipe.systems.programs.eca.program import ERROR, N_OWN, Assign, If
 from ltlpipe.systems.programs.eca.ranges import ANALYSING, Ranges, fails, joined
 from ltlpipe.systems.programs.eca.rules import is_connective, reads, simple
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.eca.following import Key
+    from ltlpipe.systems.programs.eca.guards import Key
     from ltlpipe.systems.programs.eca.program import Source, Statement
     from ltlpipe.systems.programs.eca.ranges import Known
     from ltlpipe.systems.programs.program import Expression
@@ -65,7 +65,7 @@ class Assigned(NamedTuple):
 class Branch(NamedTuple):
     """An ``if`` inside of a rule, and what it needs."""
 
-    condition: Expression
+    statement: If
     needs: tuple[tuple[int, int], ...]  # of the condition: variables and needs
     fails: bool
     then: tuple[Assigned | Branch, ...]
@@ -100,7 +100,7 @@ class Liveness:
 
     `tests_need` is what comparisons with constants need, `REGION` or `VALUE`;
     `regions` are those in which rules can begin, if that is known
-    (`ltlpipe.systems.programs.eca.following.regions_before`).
+    (`ltlpipe.systems.programs.eca.guards.regions_before`).
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Liveness:
                 otherwise = self._run(statement.otherwise, other)
                 joined(known, other)
                 needed = tuple(needs.items())
-                step = Branch(statement.condition, needed, might, then, otherwise)
+                step = Branch(statement, needed, might, then, otherwise)
             found.append(step)
         return tuple(found)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from ltlpipe.systems.programs.program import EvaluationError, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ltlpipe.systems.programs.program import Expression
 
@@ -86,6 +86,14 @@ class Fail(NamedTuple):
 Statement: TypeAlias = Assign | If | Call | Print | Refuse | Fail
 
 
+def statements_in(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield statements, and those inside of them, in the order of the text."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, If):
+            yield from statements_in((*statement.then, *statement.otherwise))
+
+
 class Variable(NamedTuple):
     """A global variable that is no array."""
 
@@ -127,14 +135,8 @@ class Source:
     @cached_property
     def n_conditions(self) -> int:
         """How many ``if`` there are."""
-        todo = [s for body in self.functions.values() for s in body]
-        number = 0
-        while todo:
-            statement = todo.pop()
-            if isinstance(statement, If):
-                number += 1
-                todo += (*statement.then, *statement.otherwise)
-        return number
+        bodies = map(statements_in, self.functions.values())
+        return sum(isinstance(s, If) for body in bodies for s in body)
 
     def step(self, values: list[int], given: int) -> int | None:
         """Make a step, which changes `values`.

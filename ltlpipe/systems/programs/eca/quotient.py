@@ -1,6 +1,6 @@
 """A small machine that does what a program does: guessed from a prefix, then proved.
 
-The guess is `ltlpipe.systems.programs.eca.classes`.  The proof is an invariant: for
+The guess is `ltlpipe.systems.programs.eca.sampling`.  The proof is an invariant: for
 each class a list of *cells*, which are sets of values, one for each variable.  Some
 variables, which had few values, have one value in a cell.  The cells begin with what
 the prefix has; each rule is run on each cell, for each input
@@ -26,10 +26,9 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.programs.eca.classes import Classes
 from ltlpipe.systems.programs.eca.liveness import DEAD, REGION
 from ltlpipe.systems.programs.eca.program import ERROR, INPUT
-from ltlpipe.systems.programs.eca.sampling import told_apart
+from ltlpipe.systems.programs.eca.sampling import Classes, told_apart
 from ltlpipe.systems.programs.eca.sets import (
     DoubtError,
     Sets,
@@ -45,10 +44,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.eca.classes import Guess
     from ltlpipe.systems.programs.eca.enumeration import Machine, Prepared
     from ltlpipe.systems.programs.eca.liveness import Behaviour
     from ltlpipe.systems.programs.eca.rules import Rule
+    from ltlpipe.systems.programs.eca.sampling import Guess
     from ltlpipe.systems.programs.eca.sets import Choice, Step
 
 PROVING = "proving a quotient"

@@ -18,8 +18,15 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.programs.eca.program import FLAG, INPUT, N_OWN, Assign, If
-from ltlpipe.systems.programs.eca.rules import may_fail, reads
+from ltlpipe.systems.programs.eca.program import (
+    FLAG,
+    INPUT,
+    N_OWN,
+    Assign,
+    If,
+    statements_in,
+)
+from ltlpipe.systems.programs.eca.rules import reads
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
     LOGICAL,
@@ -29,7 +36,7 @@ from ltlpipe.systems.programs.program import (
     Number,
     Read,
     Unary,
-    parts,
+    nodes_in,
 )
 from ltlpipe.systems.programs.ranges import MAX, MIN, Interval, combined
 
@@ -276,43 +283,35 @@ def _entries(
 
 
 def fails(expression: Expression, known: Sequence[Known]) -> bool:
-    """Whether a value might be lacking: by an index or a divisor."""
-    if not may_fail(expression):
-        return False
-    if isinstance(expression, Lookup):
-        low, high = interval(expression.index, known)
-        if low < 0 or high >= expression.size:
-            return True
-    if isinstance(expression, Binary) and expression.op in ("/", "%"):
-        low, high = interval(expression.right, known)
-        if low <= 0 <= high:
-            return True
-    return any(fails(part, known) for part in parts(expression))
+    """Whether a value might be lacking where something is known of variables."""
+    for node in nodes_in(expression):
+        if isinstance(node, Lookup):
+            low, high = interval(node.index, known)
+            if low < 0 or high >= node.size:
+                return True
+        elif isinstance(node, Binary) and node.op in ("/", "%"):
+            low, high = interval(node.right, known)
+            if low <= 0 <= high:
+                return True
+    return False
 
 
 def assigned(body: Sequence[Statement]) -> set[int]:
-    """Return the variables that a body may assign to."""
-    found: set[int] = set()
-    for statement in body:
+    """Return the variables that statements may assign to."""
+    return {s.variable for s in statements_in(body) if isinstance(s, Assign)}
+
+
+def _values(rule: Rule) -> Iterator[Expression]:
+    """Yield what a rule assigns."""
+    for statement in statements_in(rule.body):
         if isinstance(statement, Assign):
-            found.add(statement.variable)
-        elif isinstance(statement, If):
-            found |= assigned(statement.then) | assigned(statement.otherwise)
-    return found
+            yield statement.value
 
 
 def _uses(rule: Rule) -> set[int]:
     """Return the variables on which depends what is known behind a rule."""
-    found = {variable for variable, _ in rule.literals}
-    todo = list(rule.body)
-    while todo:
-        statement = todo.pop()
-        if isinstance(statement, Assign):
-            found |= reads(statement.value)
-        elif isinstance(statement, If):
-            todo += (*statement.then, *statement.otherwise)
     # A rule that assigns constants without a guard is looked at once.
-    return found | {FLAG}
+    return {FLAG, *(v for v, _ in rule.literals)}.union(*map(reads, _values(rule)))
 
 
 def _numbers(rules: Sequence[Rule]) -> list[int]:
@@ -322,23 +321,12 @@ def _numbers(rules: Sequence[Rule]) -> list[int]:
         for _, spans in rule.literals:
             for low, high in spans:
                 found |= {low - 1, low, high, high + 1}
-        todo = list(rule.body)
-        while todo:
-            statement = todo.pop()
-            if isinstance(statement, Assign):
-                for number in _constants(statement.value):
-                    found |= {number - 1, number, number + 1, -number, 1 - number}
-            elif isinstance(statement, If):
-                todo += (*statement.then, *statement.otherwise)
+        for node in nodes_in(*_values(rule)):
+            numbers: tuple[int, ...] = ()
+            if isinstance(node, Number):
+                numbers = (node.value,)
+            elif isinstance(node, Lookup):
+                numbers = min(node.values), max(node.values)
+            for n in numbers:
+                found |= {n - 1, n, n + 1, -n, 1 - n}
     return sorted(n for n in found if MIN <= n <= MAX)
-
-
-def _constants(expression: Expression) -> Iterator[int]:
-    todo = [expression]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, Number):
-            yield node.value
-        elif isinstance(node, Lookup):
-            yield from (min(node.values), max(node.values))
-        todo += parts(node)

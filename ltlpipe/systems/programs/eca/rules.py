@@ -35,6 +35,7 @@ from ltlpipe.systems.programs.eca.program import (
     Print,
     Refuse,
     Source,
+    statements_in,
 )
 from ltlpipe.systems.programs.eca.syntax import READING
 from ltlpipe.systems.programs.program import (
@@ -47,6 +48,7 @@ from ltlpipe.systems.programs.program import (
     Read,
     Unary,
     evaluate,
+    nodes_in,
     parts,
 )
 from ltlpipe.systems.programs.ranges import FLIPPED, MAX, MIN
@@ -95,7 +97,8 @@ class Rules:
         for rule in self.rules:
             for variable, spans in rule.literals:
                 found[variable].update(bounds(spans))
-            for condition in (*rule.conditions, *_tests(rule.body)):
+            tests = [s.condition for s in statements_in(rule.body) if isinstance(s, If)]
+            for condition in (*rule.conditions, *tests):
                 for variable, spans in simple_parts(condition, self.source):
                     found[variable].update(bounds(spans))
         return tuple(tuple(sorted(each - {MIN, MAX + 1})) for each in found)
@@ -134,25 +137,9 @@ def bounds(spans: Spans) -> Iterator[int]:
         yield high + 1
 
 
-def _tests(body: Sequence[Statement]) -> Iterator[Expression]:
-    """Yield the conditions in a body."""
-    for statement in body:
-        if isinstance(statement, If):
-            yield statement.condition
-            yield from _tests(statement.then)
-            yield from _tests(statement.otherwise)
-
-
 def reads(expression: Expression) -> set[int]:
     """Return the variables that an expression reads."""
-    found: set[int] = set()
-    todo = [expression]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, Read):
-            found.add(node.variable)
-        todo += parts(node)
-    return found
+    return {node.variable for node in nodes_in(expression) if isinstance(node, Read)}
 
 
 # --- spans ------------------------------------------------------------------
@@ -261,13 +248,13 @@ def is_connective(expression: Expression) -> bool:
 
 def may_fail(expression: Expression) -> bool:
     """Whether a value might be lacking, by the form of an expression."""
-    if isinstance(expression, Lookup):
-        return True
-    if isinstance(expression, Binary) and expression.op in ("/", "%"):
-        right = expression.right
-        if not (isinstance(right, Number) and right.value):
-            return True
-    return any(map(may_fail, parts(expression)))
+    return any(map(_is_partial, nodes_in(expression)))
+
+
+def _is_partial(node: Expression) -> bool:
+    if not (isinstance(node, Binary) and node.op in ("/", "%")):
+        return isinstance(node, Lookup)
+    return not (isinstance(node.right, Number) and node.right.value)
 
 
 # --- from the tree to rules -------------------------------------------------
@@ -405,11 +392,10 @@ class _Lowering:
             self._last = given
 
     def _check(self, body: Sequence[Statement]) -> None:
-        for statement in body:
+        for statement in statements_in(body):
             if isinstance(statement, If):
                 if _mentions(statement.condition, (FLAG,)):
                     raise self._error("cf inside of a rule", statement.line)
-                self._check((*statement.then, *statement.otherwise))
             elif not isinstance(statement, Assign):
                 message = "expected assignments and 'if' inside of a rule"
                 raise self._error(message, statement.line)

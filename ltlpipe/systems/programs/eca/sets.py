@@ -105,7 +105,7 @@ def needed_part(
         else:
             then = needed_part(step.then, needs.copy(), rules)
             otherwise = needed_part(step.otherwise, needs.copy(), rules)
-            found.append(Choice(step.condition, then, otherwise))
+            found.append(Choice(step.statement.condition, then, otherwise))
         needed_before((step,), needs)
     return tuple(reversed(found))
 

@@ -111,11 +111,8 @@ class EcaSystem(Network):
         machine: Machine | None = None,
     ) -> None:
         super().__init__([component], component.name)
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "n_states", n_states)
-        object.__setattr__(self, "lacks", lacks)
-        object.__setattr__(self, "proof", proof)
-        object.__setattr__(self, "machine", machine)
+        own = {"source": source, "n_states": n_states, "machine": machine}
+        vars(self).update(own, lacks=lacks, proof=proof)
 
     __hash__ = None
 

@@ -8,12 +8,14 @@ not touched by code (`ltlpipe.systems.programs.eca.kernels`).
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocation
+from ltlpipe.systems.programs.eca.guards import decision_tree
 from ltlpipe.systems.programs.eca.kernels import Op, Tables
 from ltlpipe.systems.programs.eca.liveness import (
     DEAD,
@@ -24,9 +26,8 @@ from ltlpipe.systems.programs.eca.liveness import (
     matters,
     needed_before,
 )
-from ltlpipe.systems.programs.eca.program import N_OWN, If
-from ltlpipe.systems.programs.eca.ranges import ANALYSING, interval
-from ltlpipe.systems.programs.eca.trees import decision_tree
+from ltlpipe.systems.programs.eca.program import N_OWN
+from ltlpipe.systems.programs.eca.ranges import ANALYSING, assigned, interval
 from ltlpipe.systems.programs.program import (
     Binary,
     Lookup,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.liveness import Liveness
-    from ltlpipe.systems.programs.eca.program import Statement
     from ltlpipe.systems.programs.eca.ranges import Known, Ranges
     from ltlpipe.systems.programs.program import Expression
 
@@ -135,7 +135,7 @@ def make_tables(
         constants.append(values)
         if ticks.over(1 + len(behaviour.body)):
             yield ticks.progress
-    tree = yield from decision_tree(ranges, behaviours)
+    tree = yield from decision_tree(ranges, [b.number for b in behaviours])
     fields = [(f.word, f.shift, f.mask, f.low) for f in layout.fields]
     tables = Tables(
         tree,
@@ -164,21 +164,11 @@ class _Writer:
         self._regions: dict[int, int] = {}
 
     def placed(self, code: list[int] | None) -> int:
-        """Add code whose jumps count from its beginning; return its place, -1 if none.
-
-        Jumps stand behind their operation as ``-1 - place``.
-        """
+        """Add code; return its place, -1 if there is none."""
         if code is None:
             return -1
-        place = len(self.code)
-        at = 0
-        while at < len(code):
-            op = code[at]
-            if op in (Op.JUMP, Op.UNLESS):
-                code[at + 1] += place
-            at += _LENGTHS.get(Op(op), 1)
         self.code += code
-        return place
+        return len(self.code) - len(code)
 
     # --- rules --------------------------------------------------------------
 
@@ -188,7 +178,7 @@ class _Writer:
         needs: list[int] = behaviour.needs.tolist()
         end: list[list[int]] = []
         keeps, values = [0] * n_words, [0] * n_words
-        written = _targets(behaviour.body)
+        written = assigned([step.statement for step in behaviour.body])
         fixed = self._constants(behaviour, needs)
         for variable, field in enumerate(fields):
             if not field.bits:
@@ -215,7 +205,7 @@ class _Writer:
         found: dict[int, int] = {}
         for step in behaviour.body:
             if isinstance(step, Branch):
-                for variable in _targets((step,)):
+                for variable in assigned([step.statement]):
                     found.pop(variable, None)
                 continue
             variable, value = step.statement.variable, step.statement.value
@@ -256,14 +246,14 @@ class _Writer:
         known: Sequence[Known],
         needs: list[int],
     ) -> list[int]:
-        """Return the code of statements, with jumps from its beginning.
+        """Return the code of statements.
 
         `needs`, those behind it, become those before it.
         """
         states = [list(known)]  # before each statement
         for step in body:
             states.append(states[-1].copy())
-            self._ranges.run((_statement(step),), states[-1])
+            self._ranges.run((step.statement,), states[-1])
         parts: list[list[int]] = []
         for step, before in zip(reversed(body), reversed(states[:-1]), strict=True):
             if matters(step, needs):
@@ -272,10 +262,7 @@ class _Writer:
                 else:
                     parts.append(self._branch(step, before, needs))
             needed_before((step,), needs)
-        code: list[int] = []
-        for part in reversed(parts):
-            code += _moved(part, len(code))
-        return code
+        return list(chain.from_iterable(reversed(parts)))
 
     def _assignment(
         self, step: Assigned, before: Sequence[Known], needs: Sequence[int]
@@ -294,18 +281,7 @@ class _Writer:
     ) -> list[int]:
         then = self._body(step.then, before, list(needs))
         otherwise = self._body(step.otherwise, before, list(needs))
-        code = [*self.expression(step.condition), Op.UNLESS, 0]
-        hole = len(code) - 1
-        code += _moved(then, len(code))
-        if otherwise:
-            code += [Op.JUMP, 0]
-            jump = len(code) - 1
-            code[hole] = len(code)
-            code += _moved(otherwise, len(code))
-            code[jump] = len(code)
-        else:
-            code[hole] = len(code)
-        return code
+        return _chosen(self.expression(step.statement.condition), then, otherwise)
 
     def condition(self, conditions: Sequence[Expression]) -> list[int] | None:
         """Return code that leaves whether all conditions hold; None without any."""
@@ -339,65 +315,16 @@ class _Writer:
         left = self.expression(expression.left, depth)
         if expression.op in ("&&", "||"):
             right = self.expression(expression.right, depth)
-            return _short_circuit(expression.op, left, right)
+            # Both leave their truth as 0 or 1, the second one if it is needed.
+            is_or = expression.op == "||"
+            test = [*left, Op.NOT] if is_or else left
+            return _chosen(test, [*right, Op.NOT, Op.NOT], [Op.CONSTANT, int(is_or)])
         right = self.expression(expression.right, depth + 1)
-        return [*left, *_moved(right, len(left)), _OPERATORS[expression.op]]
+        return [*left, *right, _OPERATORS[expression.op]]
 
 
-_LENGTHS = {
-    Op.CONSTANT: 2,
-    Op.LOAD: 2,
-    Op.STORE: 2,
-    Op.SET: 3,
-    Op.JUMP: 2,
-    Op.UNLESS: 2,
-    Op.LOOKUP: 3,
-    Op.OUT: 2,
-    Op.OUT_REGION: 4,
-}
-
-
-def _moved(code: list[int], distance: int) -> list[int]:
-    """Return code that stands further behind, with its jumps."""
-    moved, at = code.copy(), 0
-    while at < len(code):
-        if code[at] in (Op.JUMP, Op.UNLESS):
-            moved[at + 1] += distance
-        at += _LENGTHS.get(Op(code[at]), 1)
-    return moved
-
-
-def _short_circuit(op: str, left: list[int], right: list[int]) -> list[int]:
-    """Return code for an operator that may leave its right operand alone.
-
-    Both leave their truth as 0 or 1.
-    """
-    first = [*left, Op.NOT] if op == "||" else left
-    code = [*first, Op.UNLESS, 0]
-    hole = len(code) - 1
-    code += [*_moved(right, len(code)), Op.NOT, Op.NOT, Op.JUMP, 0]
-    jump = len(code) - 1
-    code[hole] = len(code)
-    code += [Op.CONSTANT, int(op == "||")]
-    code[jump] = len(code)
-    return code
-
-
-def _targets(body: Sequence[Assigned | Branch]) -> set[int]:
-    """Return the variables that statements may assign to."""
-    found: set[int] = set()
-    for step in body:
-        if isinstance(step, Assigned):
-            found.add(step.statement.variable)
-        else:
-            found |= _targets(step.then) | _targets(step.otherwise)
-    return found
-
-
-def _statement(step: Assigned | Branch) -> Statement:
-    """Return the statement of a step."""
-    if isinstance(step, Assigned):
-        return step.statement
-    then = tuple(map(_statement, step.then))
-    otherwise = tuple(map(_statement, step.otherwise))
-    return If(step.condition, then, otherwise, 0)
+def _chosen(test: list[int], then: list[int], otherwise: list[int]) -> list[int]:
+    """Return code for one of two parts."""
+    if otherwise:
+        then = [*then, Op.JUMP, len(otherwise)]
+    return [*test, Op.UNLESS, len(then), *then, *otherwise]

@@ -13,29 +13,16 @@ the source: there are no pointers to variables.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs.promela import syntax
+from ltlpipe.systems.programs.promela.syntax import nodes_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 Site: TypeAlias = syntax.Variable
-Holder: TypeAlias = "syntax.Variable | tuple[Site, int]"
-
-
-def nodes_in(tree: Any) -> Iterator[Any]:
-    """Yield a node and all within it, but not declarations of variables."""
-    todo = [tree]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, tuple) and not hasattr(node, "_fields"):
-            todo += reversed(node)
-        elif is_dataclass(node) and not isinstance(node, (syntax.Variable, type)):
-            yield node
-            todo += [getattr(node, f.name) for f in reversed(fields(node))]
 
 
 def written(model: syntax.Model) -> set[syntax.Variable]:
@@ -60,7 +47,7 @@ def _first_values(variable: syntax.Variable) -> tuple[Any, ...]:
 
 
 def _fits(send: syntax.Send, receive: syntax.Receive) -> bool:
-    """Whether constants allow that what is sent is received."""
+    """Whether constants, as they are written, allow that what is sent is received."""
     pairs = zip(send.values, receive.arguments, strict=False)
     return len(send.values) == len(receive.arguments) and not any(
         isinstance(value, syntax.Number)
@@ -70,11 +57,21 @@ def _fits(send: syntax.Send, receive: syntax.Receive) -> bool:
     )
 
 
+def _received(
+    send: syntax.Send, receive: syntax.Receive
+) -> Iterator[tuple[syntax.Variable, Any]]:
+    """Yield the variables in which a message is stored, with its fields."""
+    for value, argument in zip(send.values, receive.arguments, strict=False):
+        if argument.kind == "store":
+            assert isinstance(argument.value, syntax.Reference)
+            yield argument.value.variable, value
+
+
 class Sites:
     """The sites of the channels of variables and fields."""
 
     def __init__(self, model: syntax.Model) -> None:
-        self._known: dict[Any, set[Site]] = defaultdict(set)
+        self._known: dict[syntax.Variable, set[Site]] = defaultdict(set)
         self._parameters = {p.name: p.parameters for p in model.proctypes}
         variables = [
             *model.variables,
@@ -83,21 +80,15 @@ class Sites:
         for variable in variables:
             if isinstance(variable.initial, syntax.NewChannel):
                 self._known[variable].add(variable)
-        statements = [n for p in model.proctypes for n in nodes_in(p.body)]
+        self._first = [(v, value) for v in variables for value in _first_values(v)]
+        self._nodes = [n for p in model.proctypes for n in nodes_in(p.body)]
         size = -1
         while size != self._size():
             size = self._size()
-            for variable in variables:
-                for value in _first_values(variable):
-                    self._known[variable] |= self.of(value)
-            for node in statements:
-                self._note(node)
-        for variable in variables:
-            for value in _first_values(variable):
-                self._refuse(variable.type, value)
-        sends = [node for node in statements if isinstance(node, syntax.Send)]
-        for node in statements:
-            self._check(node, sends)
+            for variable, value in self._stored(lambda *_: True):
+                self._known[variable] |= self.of(value)
+        for variable, value in self._stored(_fits):
+            self._refuse(variable.type, value)
 
     def _size(self) -> int:
         return sum(map(len, self._known.values()))
@@ -131,47 +122,23 @@ class Sites:
             place = f"{value.place.file}:{value.place.line}"
             raise UnsupportedError(f"{place}: a number, expected a channel")
 
-    def _check(self, node: Any, sends: Iterable[syntax.Send]) -> None:
-        """Refuse to make a channel of a number; messages may hold either.
+    def _stored(
+        self, fits: Callable[[syntax.Send, syntax.Receive], bool]
+    ) -> Iterator[tuple[syntax.Variable, Any]]:
+        """Yield variables with the expressions that are stored in them.
 
-        Constants at the same place of what is sent and received tell them apart.
+        `fits` is whether a message can be received.
         """
-        if isinstance(node, syntax.Assign):
-            self._refuse(node.target.variable.type, node.value)
-        elif isinstance(node, syntax.Run):
-            parameters = self._parameters[node.proctype]
-            for parameter, value in zip(parameters, node.arguments, strict=False):
-                self._refuse(parameter.type, value)
-        elif isinstance(node, syntax.Receive):
-            targets = {
-                number: argument.value.variable.type
-                for number, argument in enumerate(node.arguments)
-                if argument.kind == "store"
-                and isinstance(argument.value, syntax.Reference)
-            }
-            if syntax.CHAN not in targets.values():
-                return
-            sites = self.of(node.channel)
-            for send in sends:
-                if sites & self.of(send.channel) and _fits(send, node):
-                    for number, type_ in targets.items():
-                        self._refuse(type_, send.values[number])
-
-    def _note(self, node: Any) -> None:
-        if isinstance(node, syntax.Assign):
-            self._known[node.target.variable] |= self.of(node.value)
-        elif isinstance(node, syntax.Run):
-            parameters = self._parameters[node.proctype]
-            for parameter, value in zip(parameters, node.arguments, strict=False):
-                self._known[parameter] |= self.of(value)
-        elif isinstance(node, syntax.Send):
-            for site in tuple(self.of(node.channel)):
-                for number, value in enumerate(node.values):
-                    self._known[site, number] |= self.of(value)
-        elif isinstance(node, syntax.Receive):
-            for site in tuple(self.of(node.channel)):
-                for number, argument in enumerate(node.arguments):
-                    if argument.kind == "store":
-                        assert isinstance(argument.value, syntax.Reference)
-                        target = argument.value.variable
-                        self._known[target] |= self._known[site, number]
+        yield from self._first
+        sends = [node for node in self._nodes if isinstance(node, syntax.Send)]
+        for node in self._nodes:
+            if isinstance(node, syntax.Assign):
+                yield node.target.variable, node.value
+            elif isinstance(node, syntax.Run):
+                parameters = self._parameters[node.proctype]
+                yield from zip(parameters, node.arguments, strict=False)
+            elif isinstance(node, syntax.Receive):
+                sites = self.of(node.channel)
+                for send in sends:
+                    if sites & self.of(send.channel) and fits(send, node):
+                        yield from _received(send, node)

@@ -227,7 +227,7 @@ class Expressions:
     ) -> Reference:
         names = tuple(name for name, _ in path[1:])
         if names in symbol.leaves:
-            return self._leaf(symbol, names, path, place)
+            return self._cells(symbol, names, path, place)[0]
         self._refuse_field(symbol, names, place)
         whole = ".".join((symbol.name, *names))
         fields = [n[len(names)] for n in symbol.leaves if n[: len(names)] == names]
@@ -250,26 +250,6 @@ class Expressions:
             )
         )
         raise input_error(what, place)
-
-    def _leaf(
-        self,
-        symbol: Symbol,
-        names: tuple[str, ...],
-        path: list[tuple[str, Node | None]],
-        place: Place,
-    ) -> Reference:
-        variable = symbol.leaves[names]
-        arrays = [part.endswith("[{}]") for part in variable.form.split(".")]
-        indices = []
-        for (name, index), is_array in zip(path, arrays, strict=True):
-            if is_array and index is None:
-                message = f"{name!r} is an array, expected an index: {name}[0]"
-                raise input_error(message, place)
-            if index is not None:
-                if not is_array:
-                    raise input_error(f"{name!r} is no array", place)
-                indices.append(self.expression(index))
-        return Reference(place, variable, tuple(indices))
 
     def leaves(self, node: Node) -> Sequence[Expression]:
         """Return the basic variables that a reference names, one by one."""
@@ -301,6 +281,8 @@ class Expressions:
         sizes = list(variable.dimensions)
         for number, ((name, index), part) in enumerate(zip(given, parts, strict=True)):
             if not part.endswith("[{}]"):
+                if index is not None:
+                    raise input_error(f"{name!r} is no array", place)
                 continue
             size = sizes.pop(0)
             if index is not None:

@@ -19,9 +19,9 @@ from ltlpipe.systems.programs.program import (
     fitting,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.channels import nodes_in
 from ltlpipe.systems.programs.promela.flow import Edge, Node, leaving
 from ltlpipe.systems.programs.promela.messages import Alternative, Messages
+from ltlpipe.systems.programs.promela.syntax import nodes_in
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal, negated
 
 if TYPE_CHECKING:

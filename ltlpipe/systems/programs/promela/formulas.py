@@ -1,33 +1,134 @@
-"""Formulas of Promela: ``ltl`` blocks, and names of propositions in other formulas.
+"""Texts of expressions, formulas of Promela (``ltl`` blocks), and never claims.
 
 A block becomes a formula in the syntax of all formulas.  What these cannot say, such as
 ``x & 3``, becomes a name there: its text.
+
+A never claim becomes an automaton of the violations.  Its states are the places of the
+claim; those with a label ``accept`` accept.  A claim moves first, from the state that
+it reads.  One that reaches its end has found a violation, whatever comes: there is a
+state for that, which accepts.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions import syntax as propositions
-from ltlpipe.systems.programs.promela.printing import written
+from ltlpipe.logic.propositions.syntax import escaped
+from ltlpipe.systems.programs.claims import buchi_automaton
+from ltlpipe.systems.programs.promela.flow import Flow, leaving
 from ltlpipe.systems.programs.promela.syntax import (
+    Argument,
+    Assert,
     Binary,
     Call,
+    Condition,
+    Conditional,
+    Else,
     Expression,
     Formula,
     Measure,
     Number,
+    Poll,
     Reference,
     RemoteLabel,
     RemoteVariable,
+    Run,
     Special,
     Unary,
+    nodes_in,
+    with_parts,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.systems.programs.promela import flow
     from ltlpipe.systems.programs.promela.checking import Expressions
     from ltlpipe.systems.programs.promela.parsing import Node
-    from ltlpipe.systems.programs.promela.syntax import Place
+    from ltlpipe.systems.programs.promela.syntax import Claim, Expression, Place
+
+_LEVELS = {
+    operator: level
+    for level, operators in enumerate(
+        (
+            *(("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!=")),
+            *(("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%")),
+        )
+    )
+    for operator in operators
+}
+_SIGNED = 1 + max(_LEVELS.values())
+_PRIMARY = 1 + _SIGNED
+
+
+def written(expression: Expression, *, generic: bool = False) -> str:
+    """Return the text of an expression, with the parentheses that it needs.
+
+    With `generic`, in the syntax of all formulas: these group otherwise, so operands
+    are in parentheses.
+    """
+    name = escaped if generic else str
+
+    def again(inner: Any, level: int = 0) -> str:
+        text, own = written(inner, generic=generic), _level(inner)
+        return f"({text})" if own < (_PRIMARY if level and generic else level) else text
+
+    if isinstance(expression, Number):
+        return name(expression.name) if expression.name else str(expression.value)
+    if isinstance(expression, Special):
+        return expression.name
+    if isinstance(expression, Unary):
+        return expression.op + again(expression.operand, _SIGNED)
+    if isinstance(expression, Binary):
+        level = _LEVELS[expression.op]
+        left, right = again(expression.left, level), again(expression.right, level + 1)
+        return f"{left} {expression.op} {right}"
+    if isinstance(expression, Conditional):
+        parts = expression.condition, expression.yes, expression.no
+        return "({} -> {} : {})".format(*map(again, parts))
+    return _of_names(expression, again, name)
+
+
+def _of_names(
+    expression: Any, again: Callable[[Any], str], name: Callable[[str], str]
+) -> str:
+    """Return the text of a variable, or of what is about channels or processes."""
+    if isinstance(expression, Reference):
+        variable = expression.variable
+        form = variable.form or variable.name.partition("@")[0]
+        form = re.sub(r"^\w+", lambda first: name(first[0]), form)
+        return form.format(*map(again, expression.indices))
+    if isinstance(expression, Measure):
+        return f"{expression.name}({again(expression.channel)})"
+    if isinstance(expression, Poll):
+        mark = "??" if expression.anywhere else "?"
+        arguments = ",".join(map(_argument, expression.arguments))
+        return f"{again(expression.channel)}{mark}[{arguments}]"
+    if isinstance(expression, (Call, Run)):
+        called = expression.name if isinstance(expression, Call) else "run "
+        called += expression.proctype if isinstance(expression, Run) else ""
+        return f"{called}({','.join(map(again, expression.arguments))})"
+    pid = "" if expression.pid is None else f"[{again(expression.pid)}]"
+    if isinstance(expression, RemoteLabel):
+        return f"{name(expression.proctype)}{pid}@{name(expression.label)}"
+    return f"{name(expression.proctype)}{pid}:{again(expression.reference)}"
+
+
+def _argument(argument: Argument) -> str:
+    if argument.value is None:
+        return "_"
+    text = written(argument.value)
+    constant = isinstance(argument.value, Number)
+    return text if argument.kind == "store" or constant else f"eval({text})"
+
+
+def _level(expression: Expression) -> int:
+    if isinstance(expression, Binary):
+        return _LEVELS[expression.op]
+    return _SIGNED if isinstance(expression, Unary) else _PRIMARY
+
 
 _UNARY = {"always": "[]", "eventually": "<>", "next": "X", "[]": "[]", "<>": "<>"}
 _UNARY |= {"X": "X", "!": "!"}
@@ -35,8 +136,12 @@ _BINARY = {"until": "U", "stronguntil": "U", "U": "U", "weakuntil": "W", "W": "W
 _BINARY |= {"release": "R", "V": "R", "R": "R", "implies": "->", "->": "->"}
 _BINARY |= {"equivalent": "<->", "<->": "<->", "&&": "&&", "/\\": "&&"}
 _BINARY |= {"||": "||", "\\/": "||"}
-_OPERATORS = frozenset(("+", "-", "*", "/", "%", "&&", "||"))
+_OPERATORS = frozenset(("!", "+", "-", "*", "/", "%", "&&", "||"))
 _OPERATORS |= {"==", "!=", "<", "<=", ">", ">="}
+_KNOWN = (
+    *(Number, Special, Reference, Unary, Binary, Measure, Call),
+    *(RemoteLabel, RemoteVariable),
+)
 _LETTERS = frozenset("XFGUWRMV")  # which names of operators are made of
 
 
@@ -85,89 +190,84 @@ def _within(node: Node, expressions: Expressions, found: dict[str, Expression]) 
 
 def generic_of(expression: Expression) -> propositions.Expression | None:
     """Return an expression as formulas have it, with names; None if they cannot."""
-    if isinstance(expression, Number):
-        if expression.name:
-            return propositions.Name(expression.name)
-        return propositions.Number(expression.value)
-    if isinstance(expression, Special):
-        return propositions.Name(expression.name)
+    # Imported here: models without formulas need no parser.
+    from ltlpipe.logic.propositions.parsing import parse_proposition
+
+    for node in nodes_in(expression):
+        if not isinstance(node, _KNOWN) or getattr(node, "op", "!") not in _OPERATORS:
+            return None
+    return parse_proposition(written(expression, generic=True))
+
+
+def automaton_of(claim: Claim, found: dict[str, Expression]) -> str:
+    """Return the automaton of a claim in HOA; note what its propositions mean."""
+    flow = Flow(claim.body)
+    propositions = _Propositions(found)
+    accepting = {n.number for name, n in flow.labels.items() if name[:6] == "accept"}
+    accepting.add(flow.end.number)
+    sink = len(flow.nodes) + 1
+    if flow.end.number < 0:
+        accepting.add(sink)
+    end = flow.end.number if flow.end.number > 0 else sink
+    states = []
+    for node in flow.nodes:
+        edges = [("t", end - 1)] if node is flow.end else []
+        for label, target in _edges(node, propositions, end):
+            edges.append((label, target - 1))
+        states.append(edges)
+    if end == sink:
+        states.append([("t", sink - 1)])
+    marked = {number - 1 for number in accepting}
+    return buchi_automaton(list(propositions.numbers), 0, marked, states)
+
+
+class _Propositions:
+    """Numbers of the conditions of a claim."""
+
+    def __init__(self, found: dict[str, Expression]) -> None:
+        self.found = found
+        self.numbers: dict[str, int] = {}
+
+    def label(self, expression: Expression) -> str:
+        """Return a condition as the label of an edge."""
+        expression = _without_variables(expression)
+        if isinstance(expression, Number):
+            return "t" if expression.value else "f"
+        text = named(expression, self.found)
+        return str(self.numbers.setdefault(text, len(self.numbers)))
+
+
+def _edges(
+    node: flow.Node, propositions: _Propositions, end: int
+) -> list[tuple[str, int]]:
+    """Return labels and targets of the edges of a place; a failed assertion ends."""
+    found = []
+    guards: list[str] = []
+    others: list[flow.Edge] = []
+    for edge in leaving(node):
+        step = edge.step
+        if isinstance(step, Else):
+            others.append(edge)
+            continue
+        label = "t"
+        if isinstance(step, (Condition, Assert)):
+            label = propositions.label(step.expression)
+        found.append((label, edge.target.number))
+        if isinstance(step, Assert):
+            found.append((f"!({label})", end))
+            label = "t"
+        guards.append(label)
+    rest = " & ".join(f"!({guard})" for guard in guards) or "t"
+    return found + [(rest, edge.target.number) for edge in others]
+
+
+def _without_variables(expression: Expression) -> Expression:
+    """Return a condition with the values of the claim's variables, which stay."""
     if isinstance(expression, Reference):
-        return _reference(expression)
-    if isinstance(expression, Unary):
-        return _unary(expression)
-    if isinstance(expression, Binary):
-        return _binary(expression)
-    if isinstance(expression, Measure):
-        channel = generic_of(expression.channel)
-        return channel and propositions.Call(expression.name, (channel,))
-    if isinstance(expression, Call):
-        arguments = [generic_of(argument) for argument in expression.arguments]
-        known = tuple(a for a in arguments if a is not None)
-        whole = len(known) == len(arguments)
-        return propositions.Call(expression.name, known) if whole else None
-    if isinstance(expression, (RemoteLabel, RemoteVariable)):
-        return _remote(expression)
-    return None
-
-
-def _reference(expression: Reference) -> propositions.Expression | None:
-    indices = [generic_of(index) for index in expression.indices]
-    if not indices:
-        return propositions.Name(expression.variable.form)
-    parts: list[tuple[str, propositions.Expression | None]] = []
-    for part in expression.variable.form.split("."):
-        name = part.removesuffix("[{}]")
-        index = indices.pop(0) if name != part else None
-        if name != part and index is None:
-            return None
-        parts.append((name, index))
-    # Names in front of the first index are one.
-    first = next(k for k, (_, index) in enumerate(parts) if index is not None)
-    array = ".".join(name for name, _ in parts[: first + 1])
-    index = parts[first][1]
-    assert index is not None
-    if first == len(parts) - 1:
-        return propositions.Element(array, index)
-    return propositions.Path(((array, index), *parts[first + 1 :]))
-
-
-def _unary(expression: Unary) -> propositions.Expression | None:
-    operand = generic_of(expression.operand)
-    if operand is None or expression.op == "~":
-        return None
-    if expression.op == "-":
-        return propositions.negative(operand)
-    return propositions.Operation("!", (operand,))
-
-
-def _binary(expression: Binary) -> propositions.Expression | None:
-    left, right = generic_of(expression.left), generic_of(expression.right)
-    op = expression.op
-    if left is None or right is None or op not in _OPERATORS:
-        return None
-    if op == "-":
-        return propositions.joined("+", left, propositions.negative(right))
-    if op in ("+", "&&", "||"):
-        return propositions.joined(op, left, right)
-    if op in ("*", "/", "%"):
-        return propositions.Operation(op, (left, right))
-    return propositions.compared(op, left, right)
-
-
-def _remote(
-    expression: RemoteLabel | RemoteVariable,
-) -> propositions.Expression | None:
-    process: propositions.Name | propositions.Element
-    process = propositions.Name(expression.proctype)
-    if expression.pid is not None:
-        pid = generic_of(expression.pid)
-        if pid is None:
-            return None
-        process = propositions.Element(expression.proctype, pid)
-    if isinstance(expression, RemoteLabel):
-        label = propositions.Name(expression.label)
-        return propositions.Remote(process, "@", label)
-    variable = _reference(expression.reference)
-    if not isinstance(variable, (propositions.Name, propositions.Element)):
-        return None
-    return propositions.Remote(process, ":", variable)
+        variable = expression.variable
+        if (variable.proctype or "").startswith(":"):
+            value = variable.initial
+            number = value.value if isinstance(value, Number) else 0
+            return Number(expression.place, number)
+    found: Expression = with_parts(expression, _without_variables)
+    return found

@@ -31,10 +31,8 @@ from ltlpipe.systems.programs.program import (
     position,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.channels import nodes_in
 from ltlpipe.systems.programs.promela.executability import Executability
-from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
-from ltlpipe.systems.programs.promela.fusion import fused
+from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, fused, leaving
 from ltlpipe.systems.programs.promela.messages import Alternative
 from ltlpipe.systems.programs.promela.storage import (
     GLOBAL,
@@ -42,6 +40,7 @@ from ltlpipe.systems.programs.promela.storage import (
     Plan,
     Storage,
 )
+from ltlpipe.systems.programs.promela.syntax import nodes_in
 from ltlpipe.systems.programs.promela.translation import (
     all_of,
     any_of,
@@ -170,9 +169,7 @@ class Lowering(Executability):
         if variable.hidden and variable not in storage.read:
             return []
         first, initial = storage.address(variable, frame), variable.initial
-        size = 1
-        for dimension in variable.dimensions:
-            size *= dimension
+        size = variable.size
         values: list[Expression]
         if isinstance(initial, syntax.NewChannel):
             slot = -1 if variable.proctype is None else frame.slot
@@ -276,24 +273,18 @@ class Lowering(Executability):
         if storage.priorities >= 0:
             effects.append(self._set(Read(storage.priorities + slot), Number(0)))
         for variable in storage.leaves(frame):
-            size = 1
-            for dimension in variable.dimensions:
-                size *= dimension
             first = storage.address(variable, frame)
-            effects += [self._set(Read(first + i), Number(0)) for i in range(size)]
+            cells = range(first, first + variable.size)
+            effects += [self._set(Read(cell), Number(0)) for cell in cells]
         proctype = self.model.proctypes[frame.proctype]
         for site in proctype.variables:
             for number in storage.made.get((slot, site), ()):
                 channel = storage.channels[number]
                 if channel.capacity:
-                    cells = [
-                        cell + i
-                        for cell in channel.cells
-                        for i in range(channel.capacity)
-                    ]
-                    effects += [
-                        self._set(Read(n), Number(0)) for n in (channel.length, *cells)
-                    ]
+                    held = [channel.length]
+                    for cell in channel.cells:
+                        held += range(cell, cell + channel.capacity)
+                    effects += [self._set(Read(n), Number(0)) for n in held]
         return Alternative(conditions, effects=(*effects, *self._last(frame, None)))
 
     # Statements

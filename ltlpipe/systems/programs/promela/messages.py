@@ -4,6 +4,12 @@ A channel with a buffer is a length and cells, which a message changes at once. 
 that sorts puts a message in front of the first that is not smaller; one that receives
 anywhere takes the oldest message that fits.  Without a buffer, who sends and who
 receives are paired later (`ltlpipe.systems.programs.program.Program.actions`).
+
+A ``trace`` or ``notrace`` is an automaton that follows what channels are used for.  Its
+place is a variable of the program.  A message that is sent or received, over a channel
+that the trace names in that direction, moves it along the statement that fits.  If none
+fits, that is a failure of a ``trace``, and the end of a ``notrace``, which fails where
+it comes to its end by statements that fit.
 """
 
 from __future__ import annotations
@@ -12,17 +18,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.systems.programs.program import (
     NO_CHANNEL,
+    TRACE,
     Assignment,
     Binary,
+    Conditional,
     Element,
     Lookup,
     Message,
     Number,
     Read,
     Transition,
+    buffered,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.tracing import Tracing
+from ltlpipe.systems.programs.promela.flow import Flow, leaving
+from ltlpipe.systems.programs.promela.storage import GLOBAL
+from ltlpipe.systems.programs.promela.syntax import nodes_in
 from ltlpipe.systems.programs.promela.translation import (
     Translator,
     all_of,
@@ -37,6 +48,70 @@ if TYPE_CHECKING:
 
     from ltlpipe.systems.programs.program import Expression
     from ltlpipe.systems.programs.promela.storage import Frame, Storage
+
+
+class Tracing:
+    """The automaton of a trace."""
+
+    def __init__(self, lowering: Translator, claim: syntax.Claim) -> None:
+        self.lowering = lowering
+        self.is_negated = claim.kind == "notrace"
+        self.flow = Flow(claim.body)
+        self.event = lowering.storage.event
+        self._scope = {
+            (channel, node.sends)
+            for node in nodes_in(claim.body)
+            if isinstance(node, syntax.Event)
+            for _, channel in lowering.channels(node.channel, GLOBAL)
+        }
+
+    def steps(
+        self, channel: int, values: Sequence[Expression], *, sends: bool
+    ) -> list[Assignment]:
+        """Return what a message does to the automaton: assignments, at once."""
+        if (channel, sends) not in self._scope:
+            return []
+        lowering = self.lowering
+        end = self.flow.end.number if self.flow.end.number > 0 else 0
+        target: Expression = Number(end)
+        fits, ends = [], []
+        for node in reversed(self.flow.nodes):
+            for edge in reversed(list(leaving(node))):
+                for condition in self._fitting(edge.step, channel, values, sends=sends):
+                    here = all_of(
+                        [equal(Read(self.event), Number(node.number)), condition]
+                    )
+                    fits.append(here)
+                    if edge.target is self.flow.end:
+                        ends.append(here)
+                    target = Conditional(here, Number(edge.target.number), target)
+        allowed = negated(any_of(ends)) if self.is_negated else any_of(fits)
+        bounds = lowering.storage.variables[self.event].bounds
+        moved = Assignment(Read(self.event), target, bounds)
+        return [lowering.check(allowed, TRACE), moved]
+
+    def _fitting(
+        self,
+        step: syntax.Step,
+        channel: int,
+        values: Sequence[Expression],
+        *,
+        sends: bool,
+    ) -> Iterator[Expression]:
+        """Yield when a statement of the trace fits a message."""
+        if not isinstance(step, syntax.Event) or step.sends != sends:
+            return
+        for condition, number in self.lowering.channels(step.channel, GLOBAL):
+            if number == channel:
+                yield all_of([condition, *self._matches(step.arguments, values)])
+
+    def _matches(
+        self, parts: Sequence[syntax.Argument], values: Sequence[Expression]
+    ) -> Iterator[Expression]:
+        for part, value in zip(parts, values, strict=False):
+            match = self.lowering.match(part, GLOBAL)
+            if match is not None:
+                yield Binary("==", value, match)
 
 
 class Alternative(NamedTuple):
@@ -71,8 +146,8 @@ class Messages(Translator):
                 fitted(self.value(tree, frame), kind.bounds, self.storage)
                 for tree, kind in zip(step.values, site_fields, strict=True)
             )
+            message = Message(number, True, values)
             if not channel.capacity:
-                message = Message(number, True, values)
                 effects = [
                     assignment
                     for sends in (True, False)  # of both that move, here
@@ -83,14 +158,9 @@ class Messages(Translator):
             elif step.sorted:
                 ways += self._sorted(condition, number, values)
             else:
-                room = Binary("<", self.length(number), Number(channel.capacity))
-                exchange = [
-                    self._set(self._cell(cell, channel.capacity, number), value)
-                    for cell, value in zip(channel.cells, values, strict=True)
-                ]
-                exchange.append(self._lengthened(number, "+"))
-                exchange += self._traced(number, values, sends=True)
-                ways.append(Alternative((condition, room), tuple(exchange)))
+                room, exchange = buffered(channel, message, self.storage.variables)
+                exchange += (*self._traced(number, values, sends=True),)
+                ways.append(Alternative((condition, room), exchange))
         return [*ways, *self._unusable(step.channel, n_fields, frame)]
 
     def _traced(
@@ -107,15 +177,6 @@ class Messages(Translator):
                 assert isinstance(site.initial, syntax.NewChannel)
                 return site.initial.fields
         raise AssertionError
-
-    def _cell(self, cell: int, capacity: int, channel: int) -> Read | Element:
-        if capacity == 1:
-            return Read(cell)
-        return Element(cell, capacity, self.length(channel))
-
-    def _lengthened(self, channel: int, op: str) -> Assignment:
-        length = self.storage.channels[channel].length
-        return self._set(Read(length), Binary(op, Read(length), Number(1)))
 
     def _usable(
         self, tree: syntax.Expression, n_fields: int, frame: Frame
@@ -160,7 +221,8 @@ class Messages(Translator):
                 exchange.append(self._set(Read(cell + place), value))
                 for k in range(place + 1, channel.capacity):
                     exchange.append(self._set(Read(cell + k), Read(cell + k - 1)))
-            exchange.append(self._lengthened(number, "+"))
+            longer = Binary("+", Read(channel.length), Number(1))
+            exchange.append(self._set(Read(channel.length), longer))
             exchange += self._traced(number, values, sends=True)
             yield Alternative(tuple(conditions), tuple(exchange))
 
@@ -212,13 +274,7 @@ class Messages(Translator):
         if not step.stays:
             values = [Read(cell + place) for cell in channel.cells]
             yield from self._traced(number, values, sends=False)
-            yield self._lengthened(number, "-")
-            for cell in channel.cells:
-                last = cell + channel.capacity - 1
-                for k in range(cell + place, last):
-                    yield self._set(Read(k), Read(k + 1))
-                yield self._set(Read(last), Number(0))
-        for cell, argument in zip(channel.cells, step.arguments, strict=True):
-            target = self._stored(argument, frame)
-            if target is not None:
-                yield self._set(target, Read(cell + place))
+        targets = tuple(self._stored(a, frame) for a in step.arguments)
+        message = Message(number, False, targets)
+        variables = self.storage.variables
+        yield from buffered(channel, message, variables, place, stays=step.stays)[1]

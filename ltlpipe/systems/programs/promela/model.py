@@ -10,11 +10,12 @@ from ltlpipe.logic.propositions import syntax as propositions
 from ltlpipe.runtime.errors import LtlpipeError, RoomError, UnsupportedError
 from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
+from ltlpipe.systems.programs.claims import bound
 from ltlpipe.systems.programs.model import ProgramModel
-from ltlpipe.systems.programs.promela.claims import automaton_of
-from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
+from ltlpipe.systems.programs.promela.formulas import automaton_of
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
 from ltlpipe.systems.programs.promela.planning import MAX_PROCESSES, planned
+from ltlpipe.systems.programs.promela.propositions import ACCEPT, FAULT, VALID_END
 from ltlpipe.systems.programs.promela.showing import Shown
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela import syntax
     from ltlpipe.systems.programs.promela.lowering import Lowered
     from ltlpipe.systems.programs.promela.storage import Plan
-
-
-_OPERATORS = frozenset(("==", "<", "<=", "+", "*", "/", "%", "&&", "||"))
-_OPERATORS |= {"&", "|", "^", "<<", ">>"}
 
 
 def promela_model(
@@ -255,54 +252,3 @@ class PromelaModel(ProgramModel):
     def fault(self, state: Valuation) -> str:
         """Return why the step to a state has failed, if it has."""
         return FAULTS.get(state[self.program.error], "")
-
-
-def bound(expression: ir.Expression) -> propositions.Expression:
-    """Return an expression of a program as a proposition.
-
-    Raises
-    ------
-    UnsupportedError
-        It has an operator that propositions do not have.
-    """
-    if isinstance(expression, ir.Number):
-        return propositions.Number(expression.value)
-    if isinstance(expression, ir.Read):
-        return propositions.Variable(expression.variable)
-    if isinstance(expression, ir.Element):
-        index = bound(expression.index)
-        return propositions.Indexed(expression.first, expression.size, index)
-    parts = tuple(bound(part) for part in ir.parts(expression))
-    operation = propositions.Operation
-    if isinstance(expression, ir.Lookup):
-        terms = [
-            operation("*", (operation("==", (parts[0], propositions.Number(i))), value))
-            for i, number in enumerate(expression.values)
-            for value in (propositions.Number(number),)
-            if number
-        ]
-        return operation("+", tuple(terms)) if terms else propositions.Number(0)
-    if isinstance(expression, ir.Conditional):
-        test, yes, no = parts
-        truth = operation("!", (operation("!", (test,)),))
-        return operation(
-            "+",
-            (
-                operation("*", (truth, yes)),
-                operation("*", (operation("!", (test,)), no)),
-            ),
-        )
-    if isinstance(expression, ir.Unary):
-        if expression.op == "~":
-            minus = operation("-", parts)
-            return operation("+", (minus, propositions.Number(-1)))
-        return operation("!" if expression.op == "not" else "-", parts)
-    if expression.op == "-":
-        return operation("+", (parts[0], operation("-", parts[1:])))
-    if expression.op in (">", ">="):
-        return operation("<" if expression.op == ">" else "<=", parts[::-1])
-    if expression.op == "!=":
-        return operation("!", (operation("==", parts),))
-    if expression.op in _OPERATORS:
-        return operation(expression.op, parts)
-    raise UnsupportedError(f"the operator {expression.op!r} in a proposition")

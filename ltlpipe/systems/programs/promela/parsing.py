@@ -158,80 +158,34 @@ _field: NAME [_LSQB expression _RSQB]
     | PNAME [_LSQB expression _RSQB] _COLON _field -> remote_variable
 """
 
-_WITH_TEXT = {
-    "assign",
-    "increment",
-    "send",
-    "receive",
-    "for",
-    "for_in",
-    "select",
-    "choose",
-    "goto",
-    "set_priority",
-    "print",
-    "print_mtype",
-    "assert",
-    "condition",
-    "break",
-    "else",
-    "variable",
-    "ltl",
-    "lone",
-}
+
+def _kinds(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_WITH_TEXT = _kinds(
+    "assign increment send receive for for_in select choose goto set_priority print "
+    "print_mtype assert condition break else variable ltl lone"
+)
 _BLOCK = 250  # nodes that are built at once
 _NODE_WORK = 10  # units
 _NODE_BYTES = 500
 
-_IDLE = {"SEMI", "ARROW"}
-_EXPRESSION = {"NAME", "CONST", "LPAR", "SEND", "TILDE", "MINUS", "RUN", "LEN", "PROBE"}
-_EXPRESSION |= {"ENABLED", "PC_VALUE", "GET_PRIORITY", "TIMEOUT", "NP", "PNAME"}
-_EXPRESSION |= {"TEMPORAL"}
-_STATEMENT = {"IF", "DO", "GOTO", "ATOMIC", "ASSERT"}
-_STATEMENTS = (
-    _EXPRESSION
-    | _STATEMENT
-    | {
-        "FOR",
-        "SELECT",
-        "CHOOSE",
-        "BREAK",
-        "D_STEP",
-        "PRINTF",
-        "PRINTM",
-        "ELSE",
-        "SET_PRIORITY",
-        "LBRACE",
-        "TYPE",
-        "UNAME",
-        "HIDDEN",
-        "SHOW",
-        "LOCAL",
-        "XU",
-    }
+_IDLE = _kinds("SEMI ARROW")
+_EXPRESSION = _kinds(
+    "NAME CONST LPAR SEND TILDE MINUS RUN LEN PROBE ENABLED PC_VALUE GET_PRIORITY "
+    "TIMEOUT NP PNAME TEMPORAL"
 )
-_OPERATORS = {
-    "OR",
-    "AND",
-    "BITOR",
-    "BITXOR",
-    "BITAND",
-    "EQ",
-    "NE",
-    "LT",
-    "LE",
-    "GT",
-    "GE",
-    "LSHIFT",
-    "RSHIFT",
-    "PLUS",
-    "MINUS",
-    "STAR",
-    "SLASH",
-    "PERCENT",
-    "IMPLIES",
-    "UNTIL",
-}
+_STATEMENT = _kinds("IF DO GOTO ATOMIC ASSERT")
+_STATEMENTS = _EXPRESSION | _STATEMENT
+_STATEMENTS |= _kinds(
+    "FOR SELECT CHOOSE BREAK D_STEP PRINTF PRINTM ELSE SET_PRIORITY LBRACE TYPE UNAME "
+    "HIDDEN SHOW LOCAL XU"
+)
+_OPERATORS = _kinds(
+    "OR AND BITOR BITXOR BITAND EQ NE LT LE GT GE LSHIFT RSHIFT PLUS MINUS STAR SLASH "
+    "PERCENT IMPLIES UNTIL"
+)
 _CALLED = {
     "NAME": "a name",
     "UNAME": "the name of a typedef",

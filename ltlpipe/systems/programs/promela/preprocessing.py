@@ -17,8 +17,8 @@ from pcpp import Preprocessor
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular
-from ltlpipe.systems.programs.promela.sources import SEPARATOR, Preprocessed
 from ltlpipe.systems.programs.promela.syntax import Place
+from ltlpipe.systems.programs.promela.tokens import SEPARATOR, Preprocessed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,8 @@
 
 They may name global variables, constants and macros without parameters; fields and
 elements; ``len(q)`` and the tests of channels; ``P[1]@label`` and ``P[1]:x``; what Spin
-predefines, and `ltlpipe.systems.programs.promela.facts`.
+predefines, and `FACTS`.  No variable of a model is called like one of these: names that
+begin with ``_`` are predefined.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from ltlpipe.logic.propositions import syntax as generic
 from ltlpipe.runtime.errors import FormulaError, InputError, UnknownNameError
 from ltlpipe.runtime.names import nearest
 from ltlpipe.systems.programs.promela.checking import Expressions
-from ltlpipe.systems.programs.promela.facts import FACTS
-from ltlpipe.systems.programs.promela.parsing import Node, parse_expression
+from ltlpipe.systems.programs.promela.parsing import parse_expression
 from ltlpipe.systems.programs.promela.resolving import check_label
 from ltlpipe.systems.programs.promela.scopes import Scope
-from ltlpipe.systems.programs.promela.syntax import Place, RemoteLabel
+from ltlpipe.systems.programs.promela.syntax import RemoteLabel
 from ltlpipe.systems.propositions.binding import ACTION, DEADLOCK, bind, refusal_in
 
 if TYPE_CHECKING:
@@ -28,8 +28,17 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.scopes import Table
     from ltlpipe.systems.propositions.binding import Vocabulary
 
+FAULT = "_fault"
+"""An assertion has failed, an index was out of range, a ``d_step`` was blocked, ..."""
+VALID_END = "_valid_end"
+"""Every process has ended, is at its end, or at a label ``end``; or there is a fault,
+which is told by `FAULT` alone."""
+ACCEPT = "_accept"
+"""Some process is at a label ``accept``."""
+FACTS = (FAULT, VALID_END, ACCEPT)
+
+
 _SPECIAL = ("_nr_pr", "_last")
-_NOWHERE = Place("", 0, 0)
 _MEASURES = ("len", "full", "empty", "nfull", "nempty")
 _CALLS = ("enabled", "pc_value", "get_priority")
 
@@ -94,7 +103,8 @@ class _Lookup:
         if isinstance(part, generic.Text):
             return part
         try:
-            expression = self.expressions.expression(self.node(part))
+            node = parse_expression(self.text_of(part), set(self.table.proctypes))
+            expression = self.expressions.expression(node)
             for remote in self.remotes:
                 if isinstance(remote, RemoteLabel):
                     known = {p.name: p for p in self.model.tree.proctypes}
@@ -105,95 +115,76 @@ class _Lookup:
             raise self.refusal(message, kind=kind) from None
         return self.model.proposition(expression)
 
-    def node(self, part: generic.Expression) -> Node:
-        """Return a part of a proposition as the parser of models would."""
+    def text_of(self, part: generic.Expression) -> str:
+        """Return a part of a proposition as models have it, operands in brackets."""
         if isinstance(part, generic.Number):
-            number = _node("number", str(abs(part.value)))
-            return number if part.value >= 0 else _node("unary", "-", number)
+            return str(part.value)
         if isinstance(part, generic.Name):
             return self.named(part.text)
-        if isinstance(part, (generic.Element, generic.Path)):
-            return self.reference(part)
+        if isinstance(part, generic.Element):
+            return f"{self.word(part.array)}[{self.text_of(part.index)}]"
+        if isinstance(part, generic.Path):
+            return ".".join(
+                self.word(name) + ("" if index is None else f"[{self.text_of(index)}]")
+                for name, index in part.parts
+            )
         if isinstance(part, generic.Remote):
             return self.remote(part)
         if isinstance(part, generic.Call):
             return self.call(part)
         if isinstance(part, generic.Operation):
-            operands = list(map(self.node, part.operands))
-            if len(operands) == 1:
-                return _node("unary", part.operator, operands[0])
-            found = operands[0]
-            for operand in operands[1:]:
-                found = _node("binary", found, part.operator, operand)
-            return found
+            operands = [f"({self.text_of(operand)})" for operand in part.operands]
+            sign = part.operator
+            return sign.join(operands) if len(operands) > 1 else sign + operands[0]
         raise self.refusal(f"{part}, expected an expression of the model")
 
-    def named(self, name: str) -> Node:
-        first = name.partition(".")[0]
-        table = self.table
-        known = first in table.symbols or first in table.constants
-        if first in ("np_", "timeout"):
-            return _node("special", first)
-        if not known and first not in _SPECIAL:
-            if name in self.model.tree.macros:
-                return self.macro(name)
-            everything = [*table.symbols, *table.constants, *self.model.tree.macros]
-            message = f"undeclared variable {name!r}{nearest(name, everything)}"
+    def word(self, name: str) -> str:
+        """Return a name, or names with dots between them, as models can have it."""
+        if not all(map(str.isidentifier, name.split("."))):
+            message = f"undeclared variable {name!r}"
             raise self.refusal(message, name, UnknownNameError)
-        parts: list[Any] = []
-        for part in name.split("."):
-            parts += [part, None]
-        return _node("reference", *parts)
+        return name
 
-    def macro(self, name: str) -> Node:
-        """Return what a macro of the model stands for."""
-        text = self.model.tree.macros[name]
+    def named(self, name: str) -> str:
+        table, macros = self.table, self.model.tree.macros
+        known = *table.symbols, *table.constants, *_SPECIAL, "np_", "timeout"
+        if name.partition(".")[0] in known:
+            return self.word(name)
+        if name not in macros:
+            meant = nearest(name, [*table.symbols, *table.constants, *macros])
+            message = f"undeclared variable {name!r}{meant}"
+            raise self.refusal(message, name, UnknownNameError)
         try:
-            return parse_expression(text, set(self.table.proctypes))
+            parse_expression(macros[name], set(table.proctypes))
         except InputError:
-            message = f"the macro {name!r} is no expression, but {text!r}"
+            message = f"the macro {name!r} is no expression, but {macros[name]!r}"
             raise self.refusal(message, name) from None
+        return f"({macros[name]})"
 
-    def reference(self, part: generic.Element | generic.Path) -> Node:
-        named = (
-            part.parts
-            if isinstance(part, generic.Path)
-            else ((part.array, part.index),)
-        )
-        parts: list[Any] = []
-        for name, index in named:
-            *fields, last = name.split(".")
-            for own in fields:
-                parts += [own, None]
-            parts += [last, None if index is None else self.node(index)]
-        return _node("reference", *parts)
-
-    def remote(self, part: generic.Remote) -> Node:
+    def remote(self, part: generic.Remote) -> str:
         process, subject = part.process, part.subject
-        pid = None
         name = getattr(process, "text", None)
+        shown = str(name)
         if isinstance(process, generic.Element):
-            name, pid = process.array, self.node(process.index)
+            name = process.array
+            shown = f"{name}[{self.text_of(process.index)}]"
         if name not in self.table.proctypes:
             known = nearest(str(name), self.table.proctypes)
             message = f"undeclared variable: no proctype is called {name!r}{known}"
             raise self.refusal(message, name, UnknownNameError)
-        if isinstance(subject, generic.Name) and part.mark == "@":
-            return _node("remote_label", name, pid, "@", subject.text)
         if isinstance(subject, generic.Name):
-            return _node("remote_variable", name, pid, subject.text, None)
+            return f"{shown}{part.mark}{self.word(subject.text)}"
         if isinstance(subject, generic.Element):
-            index = self.node(subject.index)
-            return _node("remote_variable", name, pid, subject.array, index)
+            return f"{shown}:{self.text_of(subject)}"
         raise self.refusal(f"{part}, expected a variable of a process")
 
-    def call(self, part: generic.Call) -> Node:
-        if len(part.arguments) == 1 and part.function in _MEASURES:
-            argument = self.node(part.arguments[0])
-            if argument.kind == "reference":
-                return _node("measure", part.function, argument)
-        if len(part.arguments) == 1 and part.function in _CALLS:
-            return _node("call", part.function, self.node(part.arguments[0]))
+    def call(self, part: generic.Call) -> str:
+        kinds = generic.Name, generic.Element, generic.Path
+        if len(part.arguments) == 1:
+            (argument,) = part.arguments
+            is_channel = part.function in _MEASURES and isinstance(argument, kinds)
+            if is_channel or part.function in _CALLS:
+                return f"{part.function}({self.text_of(argument)})"
         raise self.refusal(f"{part}, expected one of {', '.join(_MEASURES + _CALLS)}")
 
     def refusal(
@@ -203,10 +194,6 @@ class _Lookup:
         kind: type[FormulaError] = FormulaError,
     ) -> FormulaError:
         return refusal_in(self.text, message, name, kind)
-
-
-def _node(kind: str, *parts: Any) -> Node:
-    return Node(kind, _NOWHERE, parts)
 
 
 def names_in(texts: Iterable[str]) -> set[str]:

@@ -109,9 +109,6 @@ def _frames(storage: Storage) -> list[tuple[int, range, list[int]]]:
         own: list[int] = []
         for variable in storage.leaves(frame):
             first = storage.address(variable, frame)
-            size = 1
-            for extent in variable.dimensions:
-                size *= extent
-            own += range(first, first + size)
+            own += range(first, first + variable.size)
         found.append((storage.states[frame.slot], places, own))
     return found

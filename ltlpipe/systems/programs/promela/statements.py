@@ -15,8 +15,8 @@ from ltlpipe.systems.programs.promela.checking import (
     fields_of,
 )
 from ltlpipe.systems.programs.promela.declarations import declared
-from ltlpipe.systems.programs.promela.labels import Labels
-from ltlpipe.systems.programs.promela.printing import written
+from ltlpipe.systems.programs.promela.formulas import written
+from ltlpipe.systems.programs.promela.scopes import Labels
 from ltlpipe.systems.programs.promela.syntax import (
     BYTE,
     Argument,
@@ -45,6 +45,8 @@ from ltlpipe.systems.programs.promela.syntax import (
     Special,
     Unless,
     Variable,
+    nodes_in,
+    with_statements,
 )
 from ltlpipe.systems.programs.promela.tokens import input_error
 
@@ -206,7 +208,7 @@ class Statements:
         return Receive(node.place, channel, mark == "??", stays, found, node.text)
 
     def _event(self, node: Node, channel: Expression, *, sends: bool) -> Event:
-        found = self.expressions.arguments(_as_arguments(node.parts[-1]))
+        found = self.expressions.arguments(node.parts[-1])
         for argument in found:
             if argument.kind == "store":
                 message = "expected a constant or '_' in a trace"
@@ -490,21 +492,7 @@ def with_places(statement: Any, labels: frozenset[str]) -> Any:
             else:
                 parts.append(with_places(part, labels))
         return replace(statement, statements=tuple(parts))
-    if isinstance(statement, Labelled):
-        return replace(statement, statement=with_places(statement.statement, labels))
-    if isinstance(statement, Choice):
-        options = tuple(with_places(option, labels) for option in statement.options)
-        return replace(statement, options=options)
-    if isinstance(statement, Atomic):
-        return replace(statement, body=with_places(statement.body, labels))
-    if isinstance(statement, Unless):
-        body, escape = statement.body, statement.escape
-        return replace(
-            statement,
-            body=with_places(body, labels),
-            escape=with_places(escape, labels),
-        )
-    return statement
+    return with_statements(statement, lambda inner: with_places(inner, labels))
 
 
 def _sequence(statement: Statement) -> Sequence:
@@ -513,26 +501,8 @@ def _sequence(statement: Statement) -> Sequence:
     return Sequence(statement.place, (statement,))
 
 
-def _as_arguments(node: Node) -> Node:
-    """Return the values of a send as a receive has them."""
-    parts = []
-    for part in node.parts:
-        name = part.parts[0] if part.kind == "reference" else None
-        parts.append(part if name is None else part._replace(kind="reference"))
-    return node._replace(parts=tuple(parts))
-
-
 def _runs(expression: Any) -> bool:
-    return any(isinstance(part, Run) for part in _parts(expression))
-
-
-def _parts(expression: Any) -> list[Any]:
-    found = [expression]
-    for part in found:
-        for value in vars(part).values():
-            values = value if isinstance(value, tuple) else (value,)
-            found += [v for v in values if hasattr(v, "place")]
-    return found
+    return any(isinstance(part, Run) for part in nodes_in(expression))
 
 
 def _tests_messages(statement: Statement) -> bool:
@@ -542,5 +512,5 @@ def _tests_messages(statement: Statement) -> bool:
     if not isinstance(statement, (Condition, Assign, Assert)):
         return False
     return any(
-        isinstance(part, Measure) and part.name != "len" for part in _parts(statement)
+        isinstance(part, Measure) and part.name != "len" for part in nodes_in(statement)
     )

@@ -10,7 +10,6 @@ slot.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,8 +28,9 @@ from ltlpipe.systems.programs.program import (
     Variable,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.channels import Sites, nodes_in, written
+from ltlpipe.systems.programs.promela.channels import Sites, written
 from ltlpipe.systems.programs.promela.flow import Flow, names_of_places
+from ltlpipe.systems.programs.promela.syntax import nodes_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -247,12 +247,11 @@ class Storage:
         if variable.hidden and variable not in self.read:
             return
         kind, bounds = kind_of(variable.type), variable.type.bounds
-        size = math.prod(variable.dimensions)
-        names = [self._named(variable, i, slot) for i in range(size)]
+        names = [self._named(variable, i, slot) for i in range(variable.size)]
         first = self._add([Variable(n, kind, bounds, 0) for n in names])
         if variable.dimensions:
             name = self._prefix(variable, slot) + variable.name
-            self.arrays.append(Array(name, first, size))
+            self.arrays.append(Array(name, first, variable.size))
         self.addresses[slot, variable] = first
 
     def _prefix(self, variable: syntax.Variable, slot: int) -> str:
@@ -273,7 +272,7 @@ class Storage:
         if not isinstance(new, syntax.NewChannel):
             return
         first = len(self.channels)
-        for i in range(math.prod(site.dimensions)):
+        for i in range(site.size):
             name = self._named(site, i, slot)
             self.channels.append(self._channel(name, new))
         own = range(first, len(self.channels))

@@ -12,8 +12,19 @@ preprocessed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_):
+        """Do nothing: it is for type checkers, and in Python 3.10 not there."""
+        return lambda kind: kind
 
 
 class Place(NamedTuple):
@@ -48,22 +59,29 @@ BYTE, PID, MTYPE, CHAN = (Type(n, 8) for n in ("byte", "pid", "mtype", "chan"))
 SHORT, INT = Type("short", 16, signed=True), Type("int", 32, signed=True)
 
 
+@dataclass_transform(eq_default=False, frozen_default=True)
 @dataclass(frozen=True, eq=False)
-class NewChannel:
+class Tree:
+    """A node, with its place; its classes are dataclasses by being its subclasses."""
+
+    place: Place
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
+
+
+class NewChannel(Tree):
     """``[capacity] of { fields }``, an initial value: a channel of its own for each
     element of the variable, made when the variable is.
     """
 
-    place: Place
     capacity: int
     fields: tuple[Type, ...]  # records flattened
 
 
-@dataclass(frozen=True, eq=False)
-class Variable:
+class Variable(Tree):
     """A variable of a basic type, or an array of them."""
 
-    place: Place
     name: str
     """As it is written, ``x`` or ``s.p.x``; of equal names in blocks of one proctype,
     all but the first have ``@LINE`` behind it."""
@@ -78,120 +96,125 @@ class Variable:
     form: str = ""
     """The name of an element, to be formatted with the indices: ``s[{}].p[{}].x``."""
 
+    @property
+    def size(self) -> int:
+        """How many elements it has, 1 if it is no array."""
+        return math.prod(self.dimensions)
+
+
+def nodes_in(tree: Any) -> Iterator[Any]:
+    """Yield a node and all within it, but not declarations of variables."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, tuple):
+            todo += reversed(node)
+        elif isinstance(node, Tree) and not isinstance(node, Variable):
+            yield node
+            todo += reversed(vars(node).values())
+
+
+def with_parts(node: Any, again: Callable[[Any], Any]) -> Any:
+    """Return a node with what `again` makes of each node in it, variables apart."""
+
+    def made(part: Any) -> Any:
+        if type(part) is tuple:
+            return tuple(map(made, part))
+        is_node = isinstance(part, Tree) and not isinstance(part, Variable)
+        return again(part) if is_node else part
+
+    return replace(node, **{name: made(part) for name, part in vars(node).items()})
+
 
 # Expressions
 
 
-@dataclass(frozen=True, eq=False)
-class Number:
+class Number(Tree):
     """A constant; of an mtype with its name."""
 
-    place: Place
     value: int
     name: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Reference:
+class Reference(Tree):
     """A variable or an element, one index for each dimension."""
 
-    place: Place
     variable: Variable
     indices: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Special:
+class Special(Tree):
     """``_pid``, ``_nr_pr``, ``_last``, ``np_`` or ``timeout``."""
 
-    place: Place
     name: str
 
 
-@dataclass(frozen=True, eq=False)
-class Unary:
+class Unary(Tree):
     """``-``, ``~`` or ``!``."""
 
-    place: Place
     op: str
     operand: Expression
 
 
-@dataclass(frozen=True, eq=False)
-class Binary:
+class Binary(Tree):
     """An operator of C: arithmetic, bits, shifts, comparisons, ``&&``, ``||``."""
 
-    place: Place
     op: str
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True, eq=False)
-class Conditional:
+class Conditional(Tree):
     """``(condition -> yes : no)``."""
 
-    place: Place
     condition: Expression
     yes: Expression
     no: Expression
 
 
-@dataclass(frozen=True, eq=False)
-class Measure:
+class Measure(Tree):
     """``len``, ``full``, ``empty``, ``nfull`` or ``nempty`` of a channel."""
 
-    place: Place
     name: str
     channel: Expression
 
 
-@dataclass(frozen=True, eq=False)
-class Poll:
+class Poll(Tree):
     """``q?[...]`` or ``q??[...]``: whether that receive could be made."""
 
-    place: Place
     channel: Expression
     anywhere: bool  # ``??``
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(Tree):
     """``run P(arguments)``; the value is the number of the process, or 0."""
 
-    place: Place
     proctype: str
     arguments: tuple[Expression, ...]
     priority: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Call:
+class Call(Tree):
     """``enabled``, ``pc_value``, ``get_priority`` (one argument) or ``set_priority``
     (two), of the number of a process.
     """
 
-    place: Place
     name: str
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class RemoteLabel:
+class RemoteLabel(Tree):
     """``P[pid]@label``: whether that process is there; without `pid`, the only one."""
 
-    place: Place
     proctype: str
     pid: Expression | None
     label: str
 
 
-@dataclass(frozen=True, eq=False)
-class RemoteVariable:
+class RemoteVariable(Tree):
     """``P[pid]:x``, the value of a variable of another process."""
 
-    place: Place
     proctype: str
     pid: Expression | None
     reference: Reference
@@ -213,11 +236,9 @@ Expression: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Argument:
+class Argument(Tree):
     """One field of a receive, a poll or an event."""
 
-    place: Place
     kind: str
     """``store`` (in a `Reference`), ``match`` (a constant or ``eval``) or ``any``
     (``_``)."""
@@ -227,71 +248,57 @@ class Argument:
 # Statements
 
 
-@dataclass(frozen=True, eq=False)
-class Assign:
+class Assign(Tree):
     """An assignment, also ``x++`` and ``x--``."""
 
-    place: Place
     target: Reference
     value: Expression
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Condition:
+class Condition(Tree):
     """An expression as a statement, ``skip`` (the number 1) and ``run`` too."""
 
-    place: Place
     expression: Expression
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Else:
+class Else(Tree):
     """``else``."""
 
-    place: Place
     text: str = "else"
 
 
-@dataclass(frozen=True, eq=False)
-class Assert:
+class Assert(Tree):
     """``assert(expression)``."""
 
-    place: Place
     expression: Expression
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Print:
+class Print(Tree):
     """``printf`` or ``printm``: a step without effect.
 
     So is ``_ = e``, whose format is empty.
     """
 
-    place: Place
     format: str
     values: tuple[Expression, ...]
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Send:
+class Send(Tree):
     """``channel!values``, or ``!!``, which sorts."""
 
-    place: Place
     channel: Expression
     sorted: bool
     values: tuple[Expression, ...]
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Receive:
+class Receive(Tree):
     """``?``, ``??`` (anywhere in the channel), ``?<>`` (the message stays)."""
 
-    place: Place
     channel: Expression
     anywhere: bool
     stays: bool
@@ -299,85 +306,67 @@ class Receive:
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Event:
+class Event(Tree):
     """What a ``trace`` assertion expects: ``channel!arguments`` or ``?``."""
 
-    place: Place
     channel: Expression
     sends: bool
     arguments: tuple[Argument, ...]  # of kinds ``match`` and ``any``
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Declare:
+class Declare(Tree):
     """A declaration behind the first statement: a step that sets the variables (the
     leaves of one record, else one) to their initial values, or to 0.
     """
 
-    place: Place
     variables: tuple[Variable, ...]
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Goto:
+class Goto(Tree):
     """``goto label``."""
 
-    place: Place
     label: str
     text: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Break:
+class Break(Tree):
     """``break``."""
 
-    place: Place
     text: str = "break"
 
 
-@dataclass(frozen=True, eq=False)
-class Sequence:
+class Sequence(Tree):
     """Statements, one after the other; a block in braces too."""
 
-    place: Place
     statements: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Tree):
     """``if`` or ``do``."""
 
-    place: Place
     repeats: bool
     options: tuple[Sequence, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Atomic:
+class Atomic(Tree):
     """``atomic`` or ``d_step``."""
 
-    place: Place
     deterministic: bool
     body: Sequence
 
 
-@dataclass(frozen=True, eq=False)
-class Unless:
+class Unless(Tree):
     """``body unless escape``."""
 
-    place: Place
     body: Sequence
     escape: Sequence
 
 
-@dataclass(frozen=True, eq=False)
-class Labelled:
+class Labelled(Tree):
     """A label and its statement."""
 
-    place: Place
     label: str
     statement: Statement
 
@@ -400,14 +389,18 @@ Step: TypeAlias = (
 Statement: TypeAlias = Step | Sequence | Choice | Atomic | Unless | Labelled
 
 
+def with_statements(statement: Any, again: Callable[[Any], Any]) -> Any:
+    """Return a statement with what `again` makes of those inside of it."""
+    has_others = isinstance(statement, (Sequence, Choice, Atomic, Unless, Labelled))
+    return with_parts(statement, again) if has_others else statement
+
+
 # Declarations
 
 
-@dataclass(frozen=True, eq=False)
-class Proctype:
+class Proctype(Tree):
     """A proctype; ``init`` is one, named so, active once and without parameters."""
 
-    place: Place
     name: str
     parameters: tuple[Variable, ...]
     variables: tuple[Variable, ...]
@@ -420,11 +413,9 @@ class Proctype:
     labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Claim:
+class Claim(Tree):
     """A ``never`` claim, or a ``trace`` or ``notrace`` assertion."""
 
-    place: Place
     kind: str  # "never", "trace" or "notrace"
     name: str  # of a never claim, or ""
     variables: tuple[Variable, ...]
@@ -432,11 +423,9 @@ class Claim:
     labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Formula:
+class Formula(Tree):
     """An ``ltl`` block: a formula over propositions, which are expressions."""
 
-    place: Place
     name: str
     text: str  # in the project's syntax, over the names of `propositions`
     propositions: dict[str, Expression] = field(default_factory=dict)

@@ -12,16 +12,34 @@ before; in formulas there are temporal operators besides.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.systems.programs.promela.sources import SEPARATOR, Preprocessed
+from ltlpipe.systems.programs.promela.syntax import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.systems.programs.promela.syntax import Place
+SEPARATOR = "\x02"
+"""Stands between tokens that expansion has brought side by side."""
+
+
+class Preprocessed(NamedTuple):
+    """A text without directives and macros."""
+
+    text: str
+    starts: list[int]  # offsets where the pieces of the text begin
+    places: list[Place]  # of these pieces
+    macros: dict[str, str]  # what macros without parameters stand for at the end
+
+    def place(self, offset: int) -> Place:
+        """Return the place of a character."""
+        piece = bisect_right(self.starts, offset) - 1
+        file, line, column = self.places[piece]
+        return Place(file, line, column + offset - self.starts[piece])
+
 
 TYPES = ("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan")
 # fmt: off
@@ -44,48 +62,15 @@ KEYWORDS = {word: word.upper().rstrip("_") for word in _WORDS} | {
     **dict.fromkeys(("full", "empty", "nfull", "nempty"), "PROBE"),
 }
 _C = ("c_code", "c_decl", "c_expr", "c_state", "c_track")
-SYMBOLS = {
-    "::": "SEP",
-    "..": "DOTDOT",
-    "->": "ARROW",
-    "++": "INCR",
-    "--": "DECR",
-    "<<": "LSHIFT",
-    ">>": "RSHIFT",
-    "<=": "LE",
-    ">=": "GE",
-    "==": "EQ",
-    "!=": "NE",
-    "!!": "SORTED",
-    "??": "RANDOM",
-    "&&": "AND",
-    "||": "OR",
-    "=": "ASSIGN",
-    "!": "SEND",
-    "?": "RECEIVE",
-    "<": "LT",
-    ">": "GT",
-    "&": "BITAND",
-    "|": "BITOR",
-    "^": "BITXOR",
-    "~": "TILDE",
-    "+": "PLUS",
-    "-": "MINUS",
-    "*": "STAR",
-    "/": "SLASH",
-    "%": "PERCENT",
-    ";": "SEMI",
-    ":": "COLON",
-    ",": "COMMA",
-    ".": "DOT",
-    "@": "AT",
-    "(": "LPAR",
-    ")": "RPAR",
-    "[": "LSQB",
-    "]": "RSQB",
-    "{": "LBRACE",
-    "}": "RBRACE",
-}
+_SYMBOLS = """
+:: SEP  .. DOTDOT  -> ARROW  ++ INCR  -- DECR  << LSHIFT  >> RSHIFT  <= LE  >= GE
+== EQ  != NE  !! SORTED  ?? RANDOM  && AND  || OR  = ASSIGN  ! SEND  ? RECEIVE
+< LT  > GT  & BITAND  | BITOR  ^ BITXOR  ~ TILDE  + PLUS  - MINUS  * STAR  / SLASH
+% PERCENT  ; SEMI  : COLON  , COMMA  . DOT  @ AT  ( LPAR  ) RPAR  [ LSQB  ] RSQB
+{ LBRACE  } RBRACE
+"""
+SYMBOLS = dict(re.findall(r"(\S+) (\S+)", _SYMBOLS))
+"""Kinds of tokens; no symbol stands behind one with which it begins."""
 _TEMPORAL = {
     "[]": "TEMPORAL",
     "<>": "TEMPORAL",

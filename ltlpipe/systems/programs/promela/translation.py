@@ -182,22 +182,25 @@ class Translator(ABC):
             )
         return found
 
-    def _reference(self, tree: syntax.Reference, frame: Frame) -> Expression:
+    def _reference(
+        self, tree: syntax.Reference, frame: Frame, owner: Frame | None = None
+    ) -> Expression:
+        """Return what is read; of another process the variable, not the indices."""
         storage, variable = self.storage, tree.variable
+        owner = owner or frame
         indices = [self.value(index, frame) for index in tree.indices]
-        constant = storage.constant(variable, frame)
+        constant = storage.constant(variable, owner)
         index = _flat(indices, variable.dimensions)
         if constant is not None:
             if index is None:
                 return Number(constant[0])
             return folded(Lookup(constant, index))
-        first = storage.address(variable, frame)
+        first = storage.address(variable, owner)
         if index is None:
             return Read(first)
-        size = math.prod(variable.dimensions)
-        if isinstance(index, Number) and 0 <= index.value < size:
+        if isinstance(index, Number) and 0 <= index.value < variable.size:
             return Read(first + index.value)
-        return Element(first, size, index)
+        return Element(first, variable.size, index)
 
     def _special(self, tree: syntax.Special, frame: Frame) -> Expression:
         storage = self.storage
@@ -257,21 +260,8 @@ class Translator(ABC):
 
     def _remote(self, tree: syntax.RemoteVariable, frame: Frame) -> Expression:
         value: Expression = Number(0)
-        indices = tree.reference.indices
         for other in reversed(list(self._frames(tree.proctype))):
-            # Indices are those of the reader, the variable is the other one's.
-            variable = tree.reference.variable
-            inner = [self.value(i, frame) for i in indices]
-            index = _flat(inner, variable.dimensions)
-            constant = self.storage.constant(variable, other)
-            if constant is not None:
-                here: Expression = Number(constant[0])
-                if index is not None:
-                    here = folded(Lookup(constant, index))
-            else:
-                first = self.storage.address(variable, other)
-                size = math.prod(variable.dimensions)
-                here = Read(first) if index is None else Element(first, size, index)
+            here = self._reference(tree.reference, frame, other)
             if tree.pid is not None:
                 pid = self.value(tree.pid, frame)
                 test = equal(pid, Number(other.slot))

@@ -22,7 +22,7 @@ from benchmarks.families.nets import (
     shared_memory,
 )
 from ltlpipe import UnsupportedError
-from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.coloured.net import AnyOf, from_plain, to_plain

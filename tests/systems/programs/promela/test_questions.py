@@ -138,6 +138,7 @@ def test_propositions(model, formula, holds):
         ("F P[0]:z == 1", "proctype P has no variable 'z'"),
         ("F sum(x) == 1", "sum(x), expected one of len, full"),
         ("F x[0] == 1", "'x' is no array"),
+        (r"F x\-x[0] == 1", "undeclared variable 'x-x'"),
         ("F _pid == 1", "undeclared variable '_pid'"),
     ],
 )

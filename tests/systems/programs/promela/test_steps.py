@@ -219,3 +219,16 @@ def test_a_variable_begins_with_a_channel(first):
     position = [v.name for v in model.program.variables].index("x")
 
     assert 7 in {state[position] for state in compare_model(model, 10)}
+
+
+def test_a_channel_comes_with_a_number_that_is_truncated():
+    """256 is 0 in a byte: the message is received, and the channel in it."""
+    model = model_of(
+        "chan q = [1] of { byte, chan }; chan a = [1] of { byte }; byte x;"
+        "active proctype P() { chan r; q!256,a; q?0,r; r!7; a?x }"
+    )
+    position = [v.name for v in model.program.variables].index("x")
+    states = compare_model(model, 10)
+
+    assert 7 in {state[position] for state in states}
+    assert not any(map(model.fault, states))
