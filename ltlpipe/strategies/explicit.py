@@ -87,32 +87,27 @@ def job_with_ample_sets(question: Question, trace: Trace) -> Job[Answer]:
 def _compared(
     question: Any, product: Product, trace: Trace
 ) -> Job[tuple[Product, str]]:
-    """Return the product with stubborn sets of a net, or that with groups, and why.
+    """Return a product with stubborn sets of a net, or else that with groups, and why.
 
-    Whichever has fewer steps in its first states; neither always has.
+    The former where they leave out a good part of the first steps.
 
     Raises
     ------
     NotApplicableError
-        The former has hardly fewer than there are, and the latter may not be used.
+        They do not, and groups may not be used.
     """
-    given = question.given
-
-    def steps_of(some: Product) -> Job[float]:
-        return _steps_per_state(question, some, trace)
-
-    followed = yield from steps_of(product)
-    try:
-        grouped, reason = yield from question.grouped_product(given, trace)
-    except NotApplicableError:
-        if not question.options.insists_on(AMPLE):
-            whole = yield from question.product(given, trace)
-            if followed > _TAKEN * (yield from steps_of(whole)):
-                raise NotApplicableError(_HARDLY) from None
-        return product, FOLLOWING
-    if math.inf > followed <= (yield from steps_of(grouped)):
-        return product, FOLLOWING
-    return grouped, reason
+    whole = yield from question.product(question.given, trace)
+    most = _TAKEN * (yield from _steps_per_state(question, whole, trace))
+    if (
+        most == math.inf
+        or (yield from _steps_per_state(question, product, trace)) > most
+    ):
+        try:
+            return (yield from question.grouped_product(question.given, trace))
+        except NotApplicableError:
+            if not question.options.insists_on(AMPLE):
+                raise
+    return product, FOLLOWING
 
 
 def _steps_per_state(question: Any, product: Product, trace: Trace) -> Job[float]:
@@ -144,8 +139,6 @@ _TRIAL_STATES, _TRIAL_BYTES = 2_000, 64 * MIB
 
 _TAKEN = 0.9
 """Steps left, of those of all, with which stubborn sets are used: they take time."""
-
-_HARDLY = f"the first {_TRIAL_STATES:,} states have hardly a step that may wait"
 
 SEARCHING = "searching"
 

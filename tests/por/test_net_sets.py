@@ -14,6 +14,7 @@ from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.property import FOLLOWING
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.strategies import explicit
 from ltlpipe.systems.propositions.letters import Letters
 from tests.cross.test_models import explored, net_atoms, random_formula, spot_verdict
 from tests.example_counts import at_least, examples
@@ -357,16 +358,23 @@ def test_only_ways_to_what_counts_are_walked(formula, verdict, states):
     assert whole.verdict == verdict
 
 
-def test_whichever_leaves_fewer_steps_is_taken():
-    """Groups where the automaton may always go on; sets where few places matter."""
-    how = {"reduce": "ample", "deadlock": "stutter", "lasso": False}
-    found = check(grid(9), "F G(p9 == 0)", **how)
-    assert "can be taken before all others" in found.plan.reasons[-1]
-
+def test_groups_are_used_where_sets_leave_too_many_steps(monkeypatch):
+    """By the first states; by name there are sets where there are no groups."""
     rings = [({k: 1}, {k - k % 3 + (k + 1) % 3: 1}) for k in range(18)]
-    found = check(net_of(6 * [1, 0, 0], *rings), "G(p2 < 2)", **how)
+    net = net_of(6 * [1, 0, 0], *rings)
+    how = {"reduce": "ample", "deadlock": "stutter", "lasso": False}
+    found = check(net, "G(p2 < 2)", **how)
     assert FOLLOWING in found.plan.reasons[-1]
     assert (found.verdict, found.stats.states) == ("holds", 3)
+
+    monkeypatch.setattr(explicit, "_TAKEN", 0.0)
+    grouped = check(net, "G(p2 < 2)", **how)
+    assert "can be taken before all others" in grouped.plan.reasons[-1]
+    assert (grouped.verdict, grouped.stats.states > 3) == ("holds", True)
+    tells_steps = "F((p0 == 1) && X(p0 == 1) && X X(p0 == 1))"
+    found = check(net, tells_steps, **how)
+    assert FOLLOWING in found.plan.reasons[-1]
+    assert found.verdict == check(net, tells_steps, deadlock="stutter").verdict
 
 
 @pytest.mark.parametrize(
