@@ -103,10 +103,12 @@ def _compared(
         or (yield from _steps_per_state(question, product, trace)) > most
     ):
         try:
-            return (yield from question.grouped_product(question.given, trace))
+            product, why = yield from question.grouped_product(question.given, trace)
         except NotApplicableError:
             if not question.options.insists_on(AMPLE):
                 raise
+        else:
+            return product, why
     return product, FOLLOWING
 
 
