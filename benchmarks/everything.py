@@ -106,6 +106,7 @@ STEPS = (
     ),
     Step("por", "por"),
     Step("model_por --data {data}", "model_por"),
+    Step("net_sets --data {data}/mcc2023", "net_sets"),
     Step("components", "components merging"),
     Step("decoupled --part scaling", "decoupled_scaling"),
     Step("decoupled --part ltl --timeout 10", "decoupled_ltl"),

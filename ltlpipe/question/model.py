@@ -14,6 +14,7 @@ from ltlpipe.logic.propositions.syntax import Deadlock, Number, Taken
 from ltlpipe.question.conditions import COLOURED, MODEL, refuse
 from ltlpipe.question.options import NEVER
 from ltlpipe.question.property import (
+    FOLLOWING,
     MEANT,
     Decision,
     decision_of,
@@ -66,7 +67,7 @@ class ModelProduct(Product):
     question: ModelQuestion
     table: PropertyAutomaton  # of the violations
     plan: Plan  # with the kind of automaton that this is
-    ample: np.ndarray | None = None  # int64[n_actions, 3], the table of ample sets
+    ample: np.ndarray | None = None  # the table of ample sets (`Model.packing`)
     reductions: tuple[str, ...] | None = None
 
     def with_table(self, table: PropertyAutomaton) -> ModelProduct:
@@ -227,6 +228,30 @@ class ModelQuestion(Question):
     def ample_product(self, plan: Plan, trace: Trace) -> Job[tuple[ModelProduct, str]]:
         """Return the product with ample sets, and why they may be used.
 
+        Those of plain nets follow the automaton (docs/stubborn.md), where they can.
+
+        Raises
+        ------
+        NotApplicableError
+            They may not.
+        """
+        self.require_ample()
+        if is_net(self.system):
+            from ltlpipe.por.net_sets import table_of
+
+            table = yield from self.automaton(plan, trace)
+            yield from self.prepared()
+            known, stutters = list(self.propositions.values()), self.stutters
+            sets = yield from table_of(self.system, known, table, stutters=stutters)
+            if sets is not None:
+                return ModelProduct(self, table, plan, sets), FOLLOWING
+        return (yield from self.grouped_product(plan, trace))
+
+    def grouped_product(
+        self, plan: Plan, trace: Trace
+    ) -> Job[tuple[ModelProduct, str]]:
+        """Return the product with ample sets by groups, and why they may be used.
+
         They preserve stutter-invariant properties (docs/models-por.md): those that do
         not change when letters are repeated or repetitions deleted.
 
@@ -235,7 +260,6 @@ class ModelQuestion(Question):
         NotApplicableError
             They may not.
         """
-        self.require_ample()
         groups = yield from self.groups()
         if groups.codes is None:
             raise NotApplicableError(groups.reason)

@@ -415,6 +415,10 @@ NOT_BUCHI = "the automaton has more than one mark on states, or marks on transit
 """Why there are no ample sets: normal forms need one mark on states at most."""
 
 
+FOLLOWING = "what the automaton can do next is preserved in each of its states"
+"""Why stubborn sets of nets may be used (`ltlpipe.por.net_sets`)."""
+
+
 @dataclass(frozen=True)
 class Decision:
     """Whether ample sets may be used, and why or why not."""

@@ -23,10 +23,11 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
+from ltlpipe.question.property import FOLLOWING
 from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
 from ltlpipe.runtime.ticks import Ticks
@@ -77,8 +78,55 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 def job_with_ample_sets(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product, reason = yield from question.ample_product(question.given, trace)
+    if reason == FOLLOWING:
+        product, reason = yield from _compared(question, product, trace)
     trace.plan = ample_plan(question, product, reason)
     return (yield from search_states(question, product, trace))
+
+
+def _compared(
+    question: Any, product: Product, trace: Trace
+) -> Job[tuple[Product, str]]:
+    """Return a product with stubborn sets of a net, or else that with groups, and why.
+
+    The former where they leave out a good part of the first steps.
+
+    Raises
+    ------
+    NotApplicableError
+        They do not, and groups may not be used.
+    """
+    whole = yield from question.product(question.given, trace)
+    most = _TAKEN * (yield from _steps_per_state(question, whole, trace))
+    if (
+        most == math.inf
+        or (yield from _steps_per_state(question, product, trace)) > most
+    ):
+        try:
+            product, why = yield from question.grouped_product(question.given, trace)
+        except NotApplicableError:
+            if not question.options.insists_on(AMPLE):
+                raise
+        else:
+            return product, why
+    return product, FOLLOWING
+
+
+def _steps_per_state(question: Any, product: Product, trace: Trace) -> Job[float]:
+    """Return how many steps states have, of the first ones; less than 1 if of all."""
+    from ltlpipe.search.driver import advance
+    from ltlpipe.search.exploring import Exploration
+    from ltlpipe.search.registers import Reg
+
+    packed = yield from product.packed()
+    if product.needed_bytes(packed) > _TRIAL_BYTES:
+        return math.inf
+    yield from packed.ready()
+    search = Exploration(Attempt(question, product, packed, trace, None).problem())
+    outcome = yield from advance(search, max_states=_TRIAL_STATES)
+    n_steps = int(search.registers[Reg.TRANSITIONS])
+    whole = outcome.reason is None and packed.overflowed() is None
+    return n_steps / (MANY_STATES if whole else max(1, search.registers[Reg.VISITED]))
 
 
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:
@@ -87,6 +135,12 @@ def ample_plan(question: Question, product: Product, reason: str) -> Plan:
     plan = plan.reduced_by(AMPLE, f"ample sets, because {reason}")
     return for_workers(plan, question.options)
 
+
+_TRIAL_STATES, _TRIAL_BYTES = 2_000, 64 * MIB
+"""States in which ample sets of nets are tried, and the buffers for that."""
+
+_TAKEN = 0.9
+"""Steps left, of those of all, with which stubborn sets are used: they take time."""
 
 SEARCHING = "searching"
 

@@ -22,6 +22,7 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, trailing_zeros
+from ltlpipe.systems.nets.stubborn_kernels import keep_stubborn
 from ltlpipe.systems.networks.packing_kernels import Select, normalise_all, repeat
 from ltlpipe.systems.propositions.kernels import letter_of
 from ltlpipe.systems.successor_kernels import keep_ample
@@ -37,6 +38,7 @@ class Header(IntEnum):
     N_WORDS = 4  # words of a row
     PROPOSITIONS = 5  # place of the tables of `letter_of`
     AMPLE = 6  # place of the codes of `keep_ample`, 0 if all steps are taken
+    STUBBORN = 7  # place of the table of `keep_stubborn`, 0 likewise
 
 
 class Candidate(IntEnum):
@@ -177,6 +179,8 @@ def expand_net(ints, words, row, select, out_rows, out_letters, out_actions, out
             count = try_all(
                 ints, words, row, ints[cell], ints[cell + 1], letter, outputs, count
             )
+    if ints[Header.STUBBORN] != 0:
+        return keep_stubborn(ints, ints[Header.STUBBORN], row, outputs, count)
     if ints[Header.AMPLE] != 0:  # steps of a state then have the same letter
         return keep_ample(
             ints, ints[Header.AMPLE], n_words, out_rows, out_actions, count

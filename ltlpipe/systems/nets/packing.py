@@ -37,6 +37,7 @@ from ltlpipe.systems.nets.kernels import (
     expand_net,
     expand_net_orbits,
 )
+from ltlpipe.systems.nets.stubborn_kernels import FIELD
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem
 from ltlpipe.systems.propositions.kernels import assemble, taken_bits
 
@@ -374,8 +375,8 @@ def pack_net(
     seed : int, optional
         Shuffles the order in which successors are generated; None keeps that of
         places and transitions, as far as places own transitions.
-    ample : int64[n_transitions, 3], optional
-        See `ltlpipe.systems.models.Model.pack`.
+    ample : int64[n_transitions, 3] or int64[m], optional
+        See `ltlpipe.systems.models.Model.packing`; or a table of `keep_stubborn`.
     widths : Widths, optional
         How wide fields are, if not what `first_widths` says.
 
@@ -396,7 +397,12 @@ def pack_net(
     n_words = 1 + max(place.word for place in (*places, extra))
     builder = TableBuilder(net, places, n_words, widths.proven)
     ints, words = yield from builder.build(propositions, seed, ticks)
-    if ample is not None:
+    if ample is not None and ample.ndim == 1:
+        at = ints[Header.STUBBORN] = len(ints)
+        cells = [number for f in places for number in (f.word, f.shift, f.mask)]
+        ints = np.concatenate([ints, ample, np.array(cells, dtype=np.int64)])
+        ints[at : at + FIELD] = extra.word, extra.shift, extra.mask
+    elif ample is not None:
         ints[Header.AMPLE] = len(ints)
         ints = np.concatenate([ints, ample.ravel()])
     how: dict[str, Any] = {"extra_values": extra_values, "seed": seed, "ample": ample}
