@@ -13,8 +13,9 @@ left out of the plan on the queries that it took part in.
         [--out results] [--off] [--name mcc]
         [--ways "now=ltlpipe" "before=/other/bin/ltlpipe" "none=ltlpipe --reduce none"]
 
-FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it is ``mcc2023`` in
-the folder that the environment variable LTLPIPE_BENCHMARKS names.
+With ``--names`` the ids of the queries are read from a file, and ``--table`` names the
+table of results.  FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it
+is ``mcc2023`` in the folder that the environment variable LTLPIPE_BENCHMARKS names.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def main(arguments: list[str] | None = None) -> int:
     csv.field_size_limit(1 << 30)
     with gzip.open(given.data / "dev-answers.csv.gz", "rt", encoding="utf-8") as file:
         answers = {row["formula_id"]: row for row in csv.DictReader(file)}
-    if given.uniform:
+    if given.names is not None:
+        drawn = given.names.read_text(encoding="utf-8").split()
+    elif given.uniform:
         drawn = sorted(random.Random(given.seed).sample(sorted(answers), given.queries))
     else:
         drawn = sample(answers, given.queries, given.seed)
@@ -98,6 +101,8 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=folder)
     parser.add_argument("--queries", type=int, default=48)
     parser.add_argument("--uniform", action="store_true")
+    parser.add_argument("--names", type=Path)
+    parser.add_argument("--table", default="mcc")
     parser.add_argument("--off", action="store_true")
     parser.add_argument("--name", default="mcc")
     parser.add_argument("--seed", type=int, default=7)

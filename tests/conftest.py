@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import signal
 from collections import Counter
@@ -11,7 +12,11 @@ import pytest
 from hypothesis import settings
 from hypothesis.vendor import pretty
 
+from ltlpipe.runtime.memory import collect_seldom
 from ltlpipe.runtime.names import PARAMETERS, name_as
+
+# Thousands of tests live on, and the collector would look at them again and again.
+collect_seldom()
 
 # Kernels compile on their first call: no deadline for single examples.  The examples
 # of a change's own tests are the same each time, so that main stays as it was seen;
@@ -103,6 +108,11 @@ def pytest_collection_modifyitems(config, items):
         path: (place.get(path, len(LONG)), -n, path) for path, n in n_tests.items()
     }
     items.sort(key=lambda item: order[item.path])
+
+
+def pytest_collection_finish():
+    """Leave what has been collected out of all later garbage collections."""
+    gc.freeze()
 
 
 def _written_lts(lts, printer, _):

@@ -97,7 +97,9 @@ def graph_arrays(graph: Any) -> Job[dict[str, Any]]:
         true = buddy.bddtrue
         conditions = [graph.edge_storage(number).cond & true for number in numbers]
         label, conditions = _without_false(label, conditions)
-    kept = label >= 0
+    kept: Any = label >= 0
+    if kept.all():
+        kept = slice(None)  # nothing is copied
     marks, n_marks, condition = _acceptance(graph, edges.marks[kept])
     never = condition == FALSE
     return {
@@ -149,11 +151,15 @@ def _acceptance(
 
     A condition that cannot hold is `FALSE`.
     """
-    left = decided(condition_of(graph), set(np.unique(marks).tolist()))
+    few = int(marks.max(initial=0)) <= len(marks)
+    sets = np.flatnonzero(np.bincount(marks)) if few else np.unique(marks)
+    left = decided(condition_of(graph), set(sets.tolist()))
     used = marks_in(left.marks)
-    moved = np.zeros_like(marks)
-    for i, mark in enumerate(used):
-        moved |= (marks >> np.uint32(mark) & np.uint32(1)) << np.uint32(i)
+    moved = marks
+    if left.marks & (left.marks + 1) or sets.max(initial=0) > left.marks:
+        moved = np.zeros_like(marks)
+        for i, mark in enumerate(used):
+            moved |= (marks >> np.uint32(mark) & np.uint32(1)) << np.uint32(i)
     left = left.renumbered({mark: i for i, mark in enumerate(used)}.__getitem__)
     usual = left != FALSE and has_shape(left, Shape.GENERALISED_BUCHI)
     return moved, len(used), None if usual else left
@@ -231,13 +237,15 @@ def _edges_in_memory(graph: Any) -> Edges | None:
             break
         n_read += n_edges - n_live
         table = _entries(ends[0], n_read, len(columns))
-    found = dict(zip(columns, table[live].T.copy(), strict=True))
+    rows: Any = slice(None) if n_read == n_edges else live
     none = np.zeros(n_edges, dtype=np.uint32)
-    src, dst, condition = (
-        found.get(name, none).view(np.int32) for name in ("src", "dst", "cond")
+    src, dst, condition, marks = (
+        table[:, columns.index(name)][rows].copy() if name in columns else none
+        for name in ("src", "dst", "cond", "acc")
     )
     number = np.flatnonzero(live).astype(np.int32) + 1
-    return Edges(src, dst, number, condition, found.get("acc", none))
+    src, dst, condition = (part.view(np.int32) for part in (src, dst, condition))
+    return Edges(src, dst, number, condition, marks)
 
 
 def _parts_of(edge: Any, columns: Sequence[str]) -> list[int]:

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -359,11 +360,19 @@ def footprints_of(model: Model) -> Job[Footprints]:
 
 def _side(transition: Transition, part: Sequence[int]) -> Relation:
     """Return what a transition takes from a part of a net, and changes there."""
-    differences, own = transition.differences(), list(enumerate(part))
+    at = _positions(tuple(part))
     return Relation(
-        tuple((k, transition.pre[p]) for k, p in own if p in transition.pre),
-        tuple((k, differences[p]) for k, p in own if p in differences),
+        tuple(sorted((at[p], w) for p, w in transition.pre.items() if p in at)),
+        tuple(
+            sorted((at[p], w) for p, w in transition.differences().items() if p in at)
+        ),
     )
+
+
+@lru_cache(maxsize=64)
+def _positions(part: tuple[int, ...]) -> dict[int, int]:
+    """Return where each place of a part is in it."""
+    return {place: k for k, place in enumerate(part)}
 
 
 def _has(local: Values, needed: Pairs) -> bool:

@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
 from ltlpipe.question.property import FOLLOWING
 from ltlpipe.question.question import NotApplicableError, for_workers
@@ -304,8 +304,8 @@ def _ended(outcome: Outcome) -> Job[Outcome]:
 SOME_STATES = 100_000
 """States that walks enter in all, beside other strategies."""
 
-SOME_STEPS = 5_000_000
-"""The same of walks that store nothing."""
+SOME_WORK = 500_000.0
+"""Units of work of walks that store nothing, before."""
 
 MANY_STATES = 10_000_000
 """The same where they are asked for by name."""
@@ -324,13 +324,14 @@ def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
 
     most, insists = question.options.max_states, question.options.insists_on(WALKS)
     if can_walk(question):
-        own = MANY_STATES if insists else SOME_STEPS
-        answer = yield from walk_net(question, product, trace, own)
-    else:
-        own = MANY_STATES if insists else SOME_STATES
-        answer = yield from search_states(
-            question, product, trace, max_states=own, way=_walk
-        )
+        work = math.inf if insists else SOME_WORK
+        answer = yield from walk_net(question, product, trace, MANY_STATES, work)
+        if answer.kind == FOUND or answer.reason not in (None, MAX_STATES):
+            return answer
+    own = MANY_STATES if insists else SOME_STATES
+    answer = yield from search_states(
+        question, product, trace, max_states=own, way=_walk
+    )
     if answer.kind == EMPTY:
         return _given_up(question, trace, "one of them has seen all there is")
     if answer.reason == MAX_STATES and (most is None or own < most):

@@ -56,9 +56,9 @@ def can_walk(question: Question) -> bool:
 
 
 def walk_net(
-    question: Question, product: Product, trace: Trace, most: int
+    question: Question, product: Product, trace: Trace, most: int, work: float
 ) -> Job[Answer]:
-    """Walk through the net of a question for so many steps."""
+    """Walk through the net of a question, by so many steps and units of work."""
     from ltlpipe.search.driver import advance
     from ltlpipe.search.net_walks import NetWalks
     from ltlpipe.strategies.net_goals import tables_of
@@ -77,9 +77,10 @@ def walk_net(
 
     def advancing() -> Job[Outcome]:
         outcome = yield from advance(walks, max_states=min(most, UNPLANNED))
-        if outcome.reason == MAX_STATES and most > UNPLANNED:
+        left = int(min(most, work / walks.work_per_step))
+        if outcome.reason == MAX_STATES and left > UNPLANNED:
             yield from _plan(walks, net, rows)
-            outcome = yield from advance(walks, max_states=most)
+            outcome = yield from advance(walks, max_states=left)
         return outcome
 
     return (

@@ -4,9 +4,9 @@ A new strategy is a job, a line here, and its rows among the conditions.
 `instant` ends by itself.  `decoupled` is next: where it helps it needs some
 milliseconds, where it cannot be used it costs less than `explicit` does to begin.  The
 others come in the order in which they are worth their price.  `walks` begin when
-`explicit` or `ample` has had a turn, and before much is composed; about nets, where
-they store nothing, before all that stores states (`in_order`).  Those that cannot be
-used drop out soon.
+`explicit` or `ample` has had a turn, and before much is composed; about large nets,
+where they store nothing, before all that stores states (`in_order`).  Those that cannot
+be used drop out soon.
 """
 
 from __future__ import annotations
@@ -119,11 +119,15 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(AUTOMORPHISMS, job_in("automorphisms"), (AUTOMORPHISMS,)),
 )
 
+_MANY_PLACES = 100
+"""Of a net that walks begin with at once; of smaller ones much is stored soon."""
+
 
 def in_order(strategies: Sequence[Strategy], question: Question) -> list[Strategy]:
     """Return strategies in the order in which they begin for a question."""
     system = getattr(question, "system", None)
-    if not (is_net(system) or is_symmetric_net(system)):
+    large = is_net(system) and len(system.places) >= _MANY_PLACES
+    if not (large or is_symmetric_net(system)):
         return [*strategies]
     soon = (INSTANT, LINEAR, WALKS)
     return sorted(strategies, key=lambda own: own.name not in soon)

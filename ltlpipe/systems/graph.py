@@ -263,6 +263,7 @@ def transitions_of(
     n_letters = np.array([len(some) for some in letters], dtype=np.int64)
     flat = np.array([a for some in letters for a in some], dtype=np.int32)
     begins = np.cumsum(n_letters) - n_letters
+    has_one = bool((n_letters == 1).all())
 
     def offered(of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return places of keys, each once per letter, and these letters."""
@@ -272,6 +273,8 @@ def transitions_of(
                 f"the edges have {counts.sum():,} letters together, the limit is "
                 f"{_MOST_TRANSITIONS:,}"
             )
+        if has_one:
+            return np.arange(len(of), dtype=np.int32), flat[of]
         place = np.repeat(np.arange(len(of), dtype=np.int32), counts)
         return place, flat[ranges(begins[of], counts)]
 
@@ -279,7 +282,8 @@ def transitions_of(
         keys = keys._replace(of_edge=keys.of_edge[:0])
     edge, letter = offered(keys.of_edge)
     yield Progress(PACKING, work=0.05 * len(edge), memory_bytes=100.0 * len(edge))
-    src, dst, marks = system.src[edge], system.dst[edge], system.marks[edge]
+    kept: Any = slice(len(edge)) if has_one else edge  # nothing is copied
+    src, dst, marks = system.src[kept], system.dst[kept], system.marks[kept]
     if tells_marks:
         marks = np.zeros_like(marks)
     if stutters and system.state_label is not None:

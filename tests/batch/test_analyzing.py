@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ltlpipe
+from benchmarks import record
 from benchmarks.formula_sets import formula_set
 from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata import classification
@@ -483,10 +484,11 @@ def test_explanations(text, lines):
 
 
 def test_patterns():
-    """The published table is what the command writes."""
+    """The published table is what the command writes, and where it was made."""
     root = Path(__file__).parents[2]
     frame = ltlpipe.analyze(root / "formulas" / "patterns.ltl")
     published = pd.read_csv(root / "results" / "patterns.csv", dtype=ANALYSIS_DTYPES)
     columns = ["formula", "size", "hierarchy", "stutter_invariant", "interruptible"]
-    assert list(published) == CONTRACT
+    about = [*record.provenance("patterns")]
+    assert list(published) == [*CONTRACT, *about]
     assert frame[columns].equals(published[columns])

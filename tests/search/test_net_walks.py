@@ -26,6 +26,7 @@ from ltlpipe.verdict.questions import question_of
 from tests.complete_searches import Limits, drive
 from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import examples
+from tests.kernel_modes import INTERPRETED, checked, compiled, output
 from tests.random_nets import net_of, random_net
 from tests.structural.test_reduction import formulas_about
 
@@ -205,3 +206,31 @@ def test_what_cannot_be_reached_has_no_plan():
     rows = [["row", [[1, -1]], 3]]  # three tokens where two are all there is
     for net in (net_of([2, 0], ({0: 1}, {1: 1})), net_of([0, 0])):
         assert complete(plans(arrays_of(net), [rows], 10.0)) == [[[], []]]
+
+
+PROGRAM = """
+import warnings
+warnings.filterwarnings("ignore", message="overflow encountered")
+from benchmarks.families.nets import dining, token_ring
+from ltlpipe import check
+from ltlpipe.strategies import explicit, net_walks
+
+explicit.MANY_STATES, net_walks.UNPLANNED = 1_000, 300
+questions = [
+    (dining(4), "G(left0>=1 -> F(eat0>=1))"),
+    (dining(3), "G(eat0 + eat1 + left2 <= 1) | GF(fork0 >= 1)"),
+    (token_ring(3), "GF(token1>=1) -> GF(critical0>=1)"),
+]
+for net, text in questions:
+    for seed in (1, 2):
+        v = check(net, text, reduce="walks", seed=seed)
+        print(text, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)
+"""
+
+
+@pytest.mark.thorough("interprets kernels, or compiles them once more")
+def test_kernels_run_interpreted_and_checked():
+    """As plain Python, and with the bounds of arrays looked at, they do the same."""
+    assert "violated" in compiled(PROGRAM)
+    assert output(PROGRAM, **INTERPRETED) == compiled(PROGRAM)
+    assert output(PROGRAM, **checked()) == compiled(PROGRAM)

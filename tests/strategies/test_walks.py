@@ -11,7 +11,7 @@ from benchmarks.families.nets import dining
 from ltlpipe import UnsupportedError, check, load
 from ltlpipe.families.networks import philosophers
 from ltlpipe.question.conditions import CONDITIONS, LINEAR
-from ltlpipe.strategies import explicit
+from ltlpipe.strategies import explicit, net_walks
 from tests.portfolio_settings import searching_at_once, turns
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ def test_named_ones_give_up(monkeypatch):
     verdict = walked(TABLE, APART)
     assert (verdict.verdict, verdict.reason) == ("unknown", "walks")
     assert verdict.stats.states == 3_000
-    assert verdict.stats.details["walks"] == 2  # whose steps are taken back at times
+    assert verdict.stats.details["walks"] == 7  # 5 of 256, one of 1,024, part of one
 
 
 def test_weak_fairness_is_marks_of_the_system():
@@ -73,14 +73,16 @@ def test_other_limits(limit, reason):
 
 def test_beside_others_they_drop_out(monkeypatch):
     """They say after how much, and another strategy answers."""
-    monkeypatch.setattr(explicit, "SOME_STEPS", 300)
+    monkeypatch.setattr(explicit, "SOME_STATES", 200)
+    monkeypatch.setattr(explicit, "SOME_WORK", 0.0)
+    monkeypatch.setattr(net_walks, "UNPLANNED", 200)
     monkeypatch.setitem(CONDITIONS, LINEAR, lambda *_: ["it would prove it at once"])
     with turns(), searching_at_once(1):
         verdict = check(TABLE, APART)
     (told,) = (t for t in verdict.plan.tried if t.strategy == "walks")
     assert verdict.verdict == "holds"
     assert told.outcome == "dropped out"
-    assert told.reason == "no violation in 300 states of 1 walks"
+    assert told.reason == "no violation in 200 states of 1 walks"
 
 
 def test_a_walk_that_sees_all_says_nothing():
