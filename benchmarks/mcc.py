@@ -13,8 +13,8 @@ left out of the plan on the queries that it took part in.
         [--out results] [--off] [--name mcc]
         [--ways "now=ltlpipe" "before=/other/bin/ltlpipe" "none=ltlpipe --reduce none"]
 
-With ``--names`` the ids of the queries are read from a file, and ``--table`` names the
-table of results.  FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it
+With ``--names`` the ids of the queries are read from a file, and ``--name`` is that of
+the table.  FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it
 is ``mcc2023`` in the folder that the environment variable LTLPIPE_BENCHMARKS names.
 """
 
@@ -102,7 +102,6 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--queries", type=int, default=48)
     parser.add_argument("--uniform", action="store_true")
     parser.add_argument("--names", type=Path)
-    parser.add_argument("--table", default="mcc")
     parser.add_argument("--off", action="store_true")
     parser.add_argument("--name", default="mcc")
     parser.add_argument("--seed", type=int, default=7)
