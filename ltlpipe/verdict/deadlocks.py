@@ -354,6 +354,9 @@ Result = TypeVar("Result")
 PATIENCE = 2e6
 """Units of work of a search after its net is known to be unbounded."""
 
+PROOF_PATIENCE = 1e7
+"""The same where a proof that stores no states is at work beside it."""
+
 _FIRST, _LEAST, _MOST = 100_000.0, 30_000.0, 1e6  # units before and of a look
 _SHARE = 0.05  # of the work so far, of a look
 _SOON = 20_000  # moves of a symmetric net that is unfolded for this
@@ -374,6 +377,7 @@ def watched(
     system: Any,
     max_states: int | None,
     has_found: Callable[[], bool] = lambda: False,
+    proves: Callable[[], bool] = lambda: False,
 ) -> Job[Result]:
     """Advance the search of a system; end it if that is a net that is unbounded.
 
@@ -387,6 +391,8 @@ def watched(
         Where the search ends anyway.
     has_found : callable, optional
         Whether there is a violation, whose run is being extracted.
+    proves : callable, optional
+        Whether a proof is at work that stores no states: it may end all the same.
 
     Raises
     ------
@@ -407,7 +413,8 @@ def watched(
                 due = 2 * work
             elif known.growth is not None:
                 left -= progress.work
-                if left <= 0 and not has_found():
+                least = PATIENCE - PROOF_PATIENCE if proves() else 0.0
+                if left <= least and not has_found():
                     warn(known.growth, SystemWarning)
                     raise StoppedError(UNBOUNDED)
             grant: Grant = yield progress

@@ -309,6 +309,7 @@ class Inquiry:
             self.system,
             self.options.max_states,
             lambda: portfolio.has_found,
+            lambda: portfolio.proves,
         )
         answered = self._question
         if answer.unfolded:

@@ -216,6 +216,12 @@ class Portfolio:
         """Whether some strategy knows that there is a violation."""
         return any(entry.trace.has_found for entry in self._begun)
 
+    @property
+    def proves(self) -> bool:
+        """Whether a strategy that stores no states is at work, or about to be."""
+        names = {s.name for s in self._waiting} | {e.strategy.name for e in self._open}
+        return LINEAR in names
+
     def trace(self) -> Trace:
         """Return the record of the strategy that has answered, or come furthest.
 

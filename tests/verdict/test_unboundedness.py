@@ -7,6 +7,7 @@ import pytest
 from ltlpipe import check, deadlocks
 from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.errors import SystemWarning
+from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,
     TRUE,
@@ -67,6 +68,26 @@ def test_answers(net, formula, verdict):
     assert found.verdict == verdict
     if formula == "G(p<=5)":
         assert len(found.finite_run.prefix) == 6
+
+
+@pytest.mark.parametrize(("proves", "pieces"), [(False, 5), (True, 20)])
+def test_a_proof_without_states_has_more_time(monkeypatch, proves, pieces):
+    """What is known of the markings does not end it; a search of them would not end."""
+    monkeypatch.setattr(watching, "PATIENCE", 50.0)
+    monkeypatch.setattr(watching, "PROOF_PATIENCE", 200.0)
+    net = PetriNet(SENDER.places, SENDER.transitions)
+
+    def endless():
+        while True:
+            yield Progress("searching", work=10.0)
+
+    watched = watching.watched(endless(), net, None, proves=lambda: proves)
+    next(watched)
+    watching._GROWTH.of(net).growth = "unbounded"
+    for _ in range(pieces - 1):
+        watched.send(Grant())
+    with pytest.warns(SystemWarning), pytest.raises(StoppedError, match="unbounded"):
+        watched.send(Grant())
 
 
 def test_deadlocks():
