@@ -83,6 +83,7 @@ STEPS = (
     Step("promela_merging {data}/promela/models", "promela_merging"),
     Step("mcc --queries 200 --uniform", "mcc"),
     Step("mcc --queries 400 --off --name mcc_strata", "mcc_strata"),
+    Step("mcc --names benchmarks/mcc_violated.txt --name mcc_violated", "mcc_violated"),
     Step("rers", "rers"),
     Step("rers_ways", "rers_ways rers_twice"),
     Step("rers_sequential", "rers_sequential"),
