@@ -28,6 +28,17 @@ CHAINS = PetriNet(
 )
 
 
+@pytest.fixture
+def groups(monkeypatch):
+    """Have nets without stubborn sets that follow the automaton: groups are left."""
+
+    def none(*_, **__):
+        yield from ()
+
+    monkeypatch.setattr("ltlpipe.por.net_sets.table_of", none)
+
+
+@pytest.mark.usefixtures("groups")
 def test_states_are_saved():
     """One order of what nobody sees is left of all orders."""
     whole = check(CHAINS, "F(r0 == 1)", reduce="none", seed=1)
@@ -55,6 +66,7 @@ def test_states_are_saved():
     ],
     ids=["next", "deadlock", "action", "visible"],
 )
+@pytest.mark.usefixtures("groups")
 def test_where_models_are_not_reduced(formula, reason):
     with all_playing():
         verdict = check(CHAINS, formula)
@@ -65,6 +77,7 @@ def test_where_models_are_not_reduced(formula, reason):
         check(CHAINS, formula, reduce="ample")
 
 
+@pytest.mark.usefixtures("groups")
 def test_formulas_that_are_stutter_invariant_in_spite_of_x():
     formula = "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))"
     verdict = check(CHAINS, formula, reduce="ample")
@@ -77,6 +90,7 @@ def test_formulas_that_are_stutter_invariant_in_spite_of_x():
     ("formula", "used"), [("F G (r0 == 1)", True), ("X X (q0 == 1)", False)]
 )
 @pytest.mark.parametrize("claim", [True, False])
+@pytest.mark.usefixtures("groups")
 def test_automata_are_decided_whatever_they_say(formula, used, claim):
     import spot
 
@@ -93,6 +107,7 @@ def test_automata_are_decided_whatever_they_say(formula, used, claim):
     assert "the automaton is stutter-invariant" in verdict.plan.reasons[-1]
 
 
+@pytest.mark.usefixtures("groups")
 def test_a_decision_that_takes_too_long(monkeypatch):
     """Then nothing is reduced, and who insists is told why."""
 
@@ -109,6 +124,7 @@ def test_a_decision_that_takes_too_long(monkeypatch):
         check(CHAINS, formula, reduce="ample")
 
 
+@pytest.mark.usefixtures("groups")
 def test_a_decision_is_part_of_the_time(monkeypatch):
     """Others do not wait for it."""
 
@@ -124,6 +140,19 @@ def test_a_decision_is_part_of_the_time(monkeypatch):
     with all_playing():
         found = check(CHAINS, formula, timeout=60)
     assert found.verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["F(p0 == 1 && X X(q0 == 1))", "X X (q0 == 1)", "F(r0 == 1 && X r0 == 1)"],
+)
+def test_stubborn_sets_of_nets_ask_for_no_stutter_invariance(formula):
+    whole = check(CHAINS, formula, reduce="none", seed=1)
+    reduced = check(CHAINS, formula, reduce="ample", seed=1)
+    assert reduced.verdict == whole.verdict
+    assert reduced.plan.reductions == ("ample",)
+    assert "what the automaton can do next" in reduced.plan.reasons[-1]
+    assert reduced.stats.states <= whole.stats.states
 
 
 @pytest.mark.parametrize("name", ["alphabet", "components", "alphabet,ample"])
