@@ -23,10 +23,10 @@ from ltlpipe.components.transition_arrays import (
     U32,
     Status,
     Steps,
-    begins,
     lengthened,
     scrambled,
 )
+from ltlpipe.runtime.arrays import begins
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit

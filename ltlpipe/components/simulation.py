@@ -31,11 +31,11 @@ import numpy as np
 from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.components.transition_arrays import (
     Steps,
-    begins,
     breadth_first,
     merged,
     sort_steps,
 )
+from ltlpipe.runtime.arrays import begins
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from ltlpipe.components.progress import ENTRY_WORK, MANY, reducing
+from ltlpipe.runtime.arrays import begins
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 
@@ -281,13 +282,6 @@ def sort_steps(
     label = (keys & ((1 << label_bits) - 1)).astype(np.int32)
     keys >>= label_bits
     return keys.astype(np.int32), label, dst
-
-
-def begins(states: np.ndarray, n: int) -> np.ndarray:
-    """Return int64[n + 1], where the entries of each state begin once sorted."""
-    first = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(states, minlength=n), out=first[1:])
-    return first
 
 
 _BUDGET = 1 << 20  # steps of one call of the kernel

@@ -28,6 +28,7 @@ import numpy as np
 from ltlpipe.components.progress import STATIC
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.por.groups import names_steps
+from ltlpipe.runtime.arrays import begins
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.stubborn_kernels import Sets, Watch
@@ -121,13 +122,13 @@ class _Around:
         key = np.concatenate(keys)
         order = np.argsort(key, kind="stable")
         self.lists = np.concatenate((owner[more], taker, owner[less]))[order]
-        self.begins = np.searchsorted(key[order], np.arange(3 * n + 1))
+        self.begins = begins(key, 3 * n)
         fewer = np.isin(taker * n + source, owner[less] * n + place[less])
         self.arcs = np.column_stack((source, needed, fewer))
         self.first_arc = net.pre.first
         order = np.argsort(place, kind="stable")
         self._changes = owner[order], change[order]
-        self._first_change = np.searchsorted(place[order], np.arange(n + 1))
+        self._first_change = begins(place, n)
 
     def ways(
         self, expression: syntax.Expression, value: bool, ticks: Ticks
@@ -360,8 +361,8 @@ def _assembled(
     table[Sets.AROUND] = placed(around.begins + placed(around.lists))
     lists = [sorted(own.transitions) for own in ways]
     listed = placed(np.array([t for own in lists for t in own], dtype=np.int64))
-    begins = listed + np.cumsum([0, *map(len, lists)])
+    list_begins = listed + np.cumsum([0, *map(len, lists)])
     virtual = around.n_transitions + np.cumsum([0, *(len(own.needs) for own in ways)])
-    table[Sets.GOALS] = placed(np.column_stack((begins, virtual)))
+    table[Sets.GOALS] = placed(np.column_stack((list_begins, virtual)))
     table[Sets.FIELDS] = at
     return np.concatenate((table, *parts))

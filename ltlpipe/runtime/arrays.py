@@ -13,6 +13,13 @@ def ranges(begins: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return numbers
 
 
+def begins(owners: np.ndarray, n: int) -> np.ndarray:
+    """Return int64[n + 1], where the entries of each owner begin once sorted."""
+    first = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owners, minlength=n), out=first[1:])
+    return first
+
+
 def group_begins(*keys: np.ndarray) -> np.ndarray:
     """Return where runs of equal keys begin."""
     differs = np.ones(len(keys[0]), dtype=np.bool_)

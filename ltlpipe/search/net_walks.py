@@ -467,7 +467,7 @@ class NetWalks(Resumable):
         Of the violations, without Fin.
     goals : Goals
         What the automaton waits for.
-    ends : bool[n_states]
+    ends : bool[n_states] or bool[0]
         The states in which every continuation is accepted and counts.
     stutters : bool
         Whether markings without successors repeat themselves.
@@ -498,9 +498,7 @@ class NetWalks(Resumable):
             automaton.edge_dst.astype(np.int64),
             automaton.edge_marks,
             goals.distances,
-            np.resize(ends, automaton.n_states)
-            if len(ends)
-            else np.zeros(automaton.n_states, dtype=np.bool_),
+            ends if len(ends) else np.zeros(automaton.n_states, dtype=np.bool_),
             np.array(clauses, dtype=np.uint32),
             np.array([automaton.n_letters]),
         )

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
@@ -97,11 +97,9 @@ def _compared(
         They do not, and groups may not be used.
     """
     whole = yield from question.product(question.given, trace)
-    most = _TAKEN * (yield from _steps_per_state(question, whole, trace))
-    if (
-        most == math.inf
-        or (yield from _steps_per_state(question, product, trace)) > most
-    ):
+    every = yield from _first_steps(question, whole, trace)
+    left = every and (yield from _first_steps(question, product, trace))
+    if not (every and left) or left > (every.goes_on, _TAKEN * every.per_state):
         try:
             product, why = yield from question.grouped_product(question.given, trace)
         except NotApplicableError:
@@ -112,21 +110,29 @@ def _compared(
     return product, FOLLOWING
 
 
-def _steps_per_state(question: Any, product: Product, trace: Trace) -> Job[float]:
-    """Return how many steps states have, of the first ones; less than 1 if of all."""
+class _Steps(NamedTuple):
+    """The steps of the first states of a product, the less the better."""
+
+    goes_on: bool  # whether there are more states
+    per_state: float  # in the mean; or all steps, if there are no more states
+
+
+def _first_steps(question: Any, product: Product, trace: Trace) -> Job[_Steps | None]:
+    """Return the steps of the first states; None if too large for a trial."""
     from ltlpipe.search.driver import advance
     from ltlpipe.search.exploring import Exploration
     from ltlpipe.search.registers import Reg
 
     packed = yield from product.packed()
     if product.needed_bytes(packed) > _TRIAL_BYTES:
-        return math.inf
+        return None
     yield from packed.ready()
     search = Exploration(Attempt(question, product, packed, trace, None).problem())
     outcome = yield from advance(search, max_states=_TRIAL_STATES)
     n_steps = int(search.registers[Reg.TRANSITIONS])
-    whole = outcome.reason is None and packed.overflowed() is None
-    return n_steps / (MANY_STATES if whole else max(1, search.registers[Reg.VISITED]))
+    if outcome.reason is None and packed.overflowed() is None:
+        return _Steps(False, n_steps)
+    return _Steps(True, n_steps / max(1, search.registers[Reg.VISITED]))
 
 
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:

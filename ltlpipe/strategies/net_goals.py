@@ -9,12 +9,13 @@ each disjunction in them one part is chosen, in several ways.
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.linear.constraints import constraint_of, key_of, rows_in
-from ltlpipe.runtime.arrays import group_begins, ranges
+from ltlpipe.runtime.arrays import begins, group_begins, ranges
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.guidance import aims
 from ltlpipe.search.net_firing import Frame
@@ -40,34 +41,31 @@ _MOST_ROWS = 1 << 18
 """Inequalities of all goals, roughly."""
 
 _PER_THING = 0.5  # microseconds, roughly, of an arc or a part of an inequality
+_STATE_THINGS = 100  # as many of which a state of the automaton takes at least
 
 Cube = tuple[tuple[int, bool], ...]
 Goal = tuple[int, tuple[int, ...]]
 
 
 def waited_for(
-    table: PropertyAutomaton, far: np.ndarray
-) -> list[list[tuple[int, Cube]]]:
-    """Return for each state marks and conjunctions that bring the property nearer."""
+    table: PropertyAutomaton, state: int, far: np.ndarray
+) -> list[tuple[int, Cube]]:
+    """Return marks and conjunctions that bring the property nearer from a state."""
     n_letters = table.n_letters
-    sizes = np.diff(table.first_edge)
-    cells = np.repeat(np.arange(len(sizes)), sizes)
-    src, letter = cells // n_letters, cells % n_letters
-    there, here = far[table.edge_dst], far[src]
-    found: list[list[tuple[int, Cube]]] = []
-    for state in range(table.n_states):
-        own: list[tuple[int, Cube]] = []
-        of_state = src == state
-        wanted = [(0, of_state & (there < here))]
-        for mark in range(table.n_marks):
-            has = (table.edge_marks >> np.uint32(mark)) & np.uint32(1) == 1
-            wanted.append((1 << mark, of_state & (there == 0) & (here == 0) & has))
-        for marks, edges in wanted:
-            letters = np.zeros(n_letters, dtype=np.bool_)
-            letters[letter[edges]] = True
-            if letters.any() and not letters.all():
-                own += [(marks, cube) for cube in cubes(letters)]
-        found.append(own)
+    first = table.first_edge[n_letters * state : n_letters * (state + 1) + 1]
+    letter = np.repeat(np.arange(n_letters), np.diff(first))
+    edges = slice(first[0], first[-1])
+    there, here = far[table.edge_dst[edges]], far[state]
+    wanted = [(0, there < here)]
+    for mark in range(table.n_marks if here == 0 else 0):
+        has = (table.edge_marks[edges] >> np.uint32(mark)) & np.uint32(1) == 1
+        wanted.append((1 << mark, (there == 0) & has))
+    found: list[tuple[int, Cube]] = []
+    for marks, chosen_edges in wanted:
+        letters = np.zeros(n_letters, dtype=np.bool_)
+        letters[letter[chosen_edges]] = True
+        if letters.any() and not letters.all():
+            found += [(marks, cube) for cube in cubes(letters)]
     return found
 
 
@@ -181,9 +179,11 @@ def _goals_of(
     rng = random.Random(seed)
     listed: list[list[Goal]] = []
     left = _MOST_ROWS
-    for marks_and_cubes in (own for aim in far for own in waited_for(automaton, aim)):
+    for aim, state in product(far, range(automaton.n_states)):
         goals: dict[Goal, None] = {}
-        for marks, cube in marks_and_cubes:
+        if ticks.over(_STATE_THINGS + automaton.n_letters * automaton.n_marks / 16):
+            yield ticks.progress
+        for marks, cube in waited_for(automaton, state, aim):
             for by in (None, *[rng] * _VARIANTS) if left > 0 else ():
                 own = {
                     rows.number(row)
@@ -220,11 +220,11 @@ def _frame_of(
     return Frame(
         initial,
         hashes,
-        _firsts(owner, n_transitions),
+        begins(owner, n_transitions),
         place,
         change,
         hash_change,
-        _firsts(needed[by_place], n_places),
+        begins(needed[by_place], n_places),
         user[by_place],
         needs[by_place],
         np.bincount(user[initial[needed] < needs], minlength=n_transitions),
@@ -257,11 +257,6 @@ def _by_pieces(
     return owner, place, number
 
 
-def _firsts(owner: np.ndarray, n: int) -> np.ndarray:
-    """Return where the entries of each of n ascending owners begin, int64[n + 1]."""
-    return np.searchsorted(owner, np.arange(n + 1))
-
-
 def _of_rows(
     rows: Sequence[Constraint], effects: Entries, n_transitions: int, n_places: int
 ) -> Entries:
@@ -269,7 +264,7 @@ def _of_rows(
     owner, place, change = effects
     order = np.argsort(place, kind="stable")
     owner, place, change = owner[order], place[order], change[order]
-    first = _firsts(place, n_places)
+    first = begins(place, n_places)
     sizes = [len(row[1]) for row in rows]
     which = np.repeat(np.arange(len(rows)), sizes)
     about = np.array([p for row in rows for p, _ in row[1]], dtype=np.int64)
@@ -280,11 +275,11 @@ def _of_rows(
     by = owner[entry]
     order = np.lexsort((which, by))
     by, which, total = by[order], which[order], total[order]
-    begins = group_begins(by, which)
-    sums = np.add.reduceat(total, begins) if len(total) else total
-    by, which = by[begins], which[begins]
+    groups = group_begins(by, which)
+    sums = np.add.reduceat(total, groups) if len(total) else total
+    by, which = by[groups], which[groups]
     kept = sums != 0
-    return _firsts(by[kept], n_transitions), which[kept], sums[kept]
+    return begins(by[kept], n_transitions), which[kept], sums[kept]
 
 
 class _Nodes:

@@ -11,6 +11,7 @@ from ltlpipe.linear.constraints import is_exact
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.runtime.jobs import (
     MAX_STATES,
+    MEMORY,
     Progress,
     StoppedError,
     TooMuchWorkError,
@@ -110,7 +111,7 @@ def _run_of(walks: NetWalks) -> Job[Run]:
         "extracting", memory_bytes=walks.memory_bytes + states.nbytes
     )
     if walks.memory_bytes + states.nbytes > grant.memory_bytes:
-        raise StoppedError("memory")
+        raise StoppedError(MEMORY)
     ticks = Ticks("extracting", 0.001)
     states[0] = frame.initial
     for step, action in enumerate(actions.tolist()):
