@@ -1,6 +1,6 @@
 # Everything that a newcomer, a developer or CI calls.
 
-.PHONY: demo setup test test-all check quick every slow versions audit bench kernels wheel docs clean
+.PHONY: demo setup test test-all check quick every slow versions audit bench kernels wheel release docs clean
 
 demo: ## set everything up and check an example that ships with the project
 	@scripts/setup user
@@ -52,6 +52,10 @@ wheel: ## in dist/, with the kernels, for this Python and Linux on x86-64
 	@scripts/setup
 	@.venv/bin/python scripts/kernels.py
 	@.venv/bin/python -m build --wheel --no-isolation
+
+release: setup ## wheel, with the kernels, and sdist of the last commit: in dist/, built twice and compared
+	@.venv/bin/python scripts/kernels.py
+	@scripts/release
 
 docs: ## the documentation site, in site/
 	@scripts/setup

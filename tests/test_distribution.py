@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -61,6 +62,21 @@ def wheel(tmp_path_factory):
 def test_two_builds_are_the_same(wheel, tmp_path):
     """Byte for byte."""
     assert built(tmp_path).read_bytes() == wheel.read_bytes()
+
+
+@pytest.mark.thorough("builds wheel and sdist, each twice")
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the sources have no history")
+def test_the_script_of_releases(tmp_path):
+    """It says the hashes of what it has built twice."""
+    command = [ROOT / "scripts" / "release", tmp_path]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    said, *hashes = done.stdout.splitlines()
+    assert said == "built twice, byte by byte the same:"
+    assert sorted(line.split() for line in hashes) == sorted(
+        [hashlib.sha256(path.read_bytes()).hexdigest(), path.name]
+        for path in tmp_path.iterdir()
+    )
+    assert {path.suffix for path in tmp_path.iterdir()} == {".whl", ".gz"}
 
 
 def test_what_an_index_would_object_to(wheel):
