@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pandas
 import pytest
 
 from ltlpipe.batch.table import COMPARISON_DTYPES
@@ -22,12 +23,62 @@ ROOMS = ("ltlpipe", "tests", "benchmarks", "scripts")
 @pytest.mark.parametrize("page", ["options", "commands"])
 def test_generated_pages(page):
     """They are what their scripts write."""
-    script = ROOT / f"scripts/{page}.py"
-    spec = importlib.util.spec_from_file_location(page, script)
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert text == script(page).page(), f"python scripts/{page}.py writes it anew"
+
+
+def script(name):
+    """A module of `scripts/`."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    assert text == module.page(), f"python scripts/{page}.py writes it anew"
+    return module
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md"])
+def test_figures(page):
+    """They are those of the tables in `results/`."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert text.count("<!--") > 20
+    assert text == script("figures").filled(text), "python scripts/figures.py"
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("t way=a: count", "2"),
+        ("t 'name~b c': n", "1,500"),
+        ("t n>=2000: n /1e3 .1f", "2.5"),
+        ("t way!=a: max seconds .2f", "0.25"),
+    ],
+)
+def test_what_figures_ask_for(source, value, monkeypatch):
+    """Rows by conditions, then a number of them, or of a column."""
+    figures = script("figures")
+    frame = pandas.DataFrame(
+        {
+            "way": ["a", "a", "b"],
+            "name": ["a b c", "d", "e"],
+            "n": [1500, 7, 2500],
+            "seconds": [0.1, None, 0.25],
+        }
+    )
+    monkeypatch.setattr(figures, "table", {"t": frame}.get)
+    assert figures.figure(source) == value
+    text = f"first 0<!--{source}-->, then **x**"
+    assert figures.filled(text) == text.replace("0<", f"{value}<", 1)
+    with pytest.raises(ValueError, match="3 rows"):
+        figures.figure("t: n")
+
+
+def test_how_long_the_documentation_is():
+    """At most 60,000 words, `decisions.md` and comments not counted."""
+    words = 0
+    for page in [ROOT / "README.md", *DOCS.glob("*.md")]:
+        if page.name != "decisions.md":
+            text = re.sub(r"<!--.*?-->", "", page.read_text(encoding="utf-8"))
+            words += len(text.split())
+    assert words <= 60_000
 
 
 def test_every_column_is_described():
