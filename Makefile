@@ -43,6 +43,7 @@ bench: ## measure the tables of results/ that are older than the code (all: twel
 	@scripts/setup
 	@scripts/setup-optional
 	@.venv/bin/python -m benchmarks.everything
+	@.venv/bin/python scripts/figures.py
 
 kernels: ## those of common searches, compiled for this installation (two minutes)
 	@scripts/setup user
