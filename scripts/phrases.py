@@ -32,6 +32,10 @@ PHRASES = {
 }
 
 
+CLAUSE = re.compile(r'\A"""((?:What|Which|Where|How|Who|Whether|When) .*)')
+"""A module docstring that begins with a clause in place of a noun."""
+
+
 def found(path: Path) -> list[str]:
     """Return a message for each phrase in a file; line breaks count as blanks."""
     text = path.read_text(encoding="utf-8")
@@ -42,6 +46,9 @@ def found(path: Path) -> list[str]:
             line = text.count("\n", 0, match.start()) + 1
             place = f"{path.relative_to(ROOT)}:{line}"
             messages.append(f"{place}: {phrase!r}; better: {better!r}")
+    if path.is_relative_to(ROOT / "ltlpipe") and (clause := CLAUSE.match(text)):
+        name = f"{path.relative_to(ROOT)}:1"
+        messages.append(f"{name}: {clause[1]!r}; better: a noun, 'Reasons to ...'")
     return messages
 
 

@@ -1,4 +1,4 @@
-"""What kind of property a formula is, and what its automata look like.
+"""Classification of formulas as properties, and the sizes of their automata.
 
 Automata are those of the formula itself (searches take those of its negation), over
 one action at a time.

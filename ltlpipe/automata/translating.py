@@ -1,4 +1,4 @@
-"""What a worker process does with Spot: jobs around `ltlpipe.automata.translation`.
+"""Jobs for calls of Spot in worker processes, around `ltlpipe.automata.translation`.
 
 Formulas travel as text, automata of Spot in HOA, tables as arrays.
 

@@ -1,4 +1,4 @@
-"""What Spot decides of words and automata, in a worker process.
+"""Decisions of Spot about words and automata, in a worker process.
 
 Whether a word violates a property; after which of its steps no continuation satisfies
 a formula; whether an automaton accepts all words that violate one.

@@ -1,4 +1,4 @@
-"""What kind of property a formula is: one row per formula.
+"""Tables of formulas as properties: one row per formula.
 
 Columns are computed in worker processes, group by group, cheap ones first
 (`ltlpipe.batch.formula_columns`).  Spot cannot be interrupted, so a group that has used

@@ -1,4 +1,4 @@
-"""Where tasks are answered: by processes of this machine, or on a Dask cluster.
+"""Engines that answer tasks: processes of this machine, or a Dask cluster.
 
 Watchers of runs over many questions: progress bars.
 """

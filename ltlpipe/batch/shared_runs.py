@@ -1,4 +1,4 @@
-"""Which violated formulas of a batch are violated by one and the same run.
+"""Runs that violate several formulas of a batch.
 
 In comes a result table with its lassos; out come few lassos for each system, which
 violate all the formulas together.  A lasso of a system is one of its runs, so whether

@@ -1,4 +1,4 @@
-"""Where tasks come from: problem folders, task tables, and what `solve` is given.
+"""Sources of tasks: problem folders, task tables, and the arguments of `solve`.
 
 A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the components
 of one network) and at least one ``*.ltl``; or one of the Model Checking Contest, with

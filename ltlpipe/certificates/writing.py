@@ -262,18 +262,18 @@ _LEVEL = 3  # of zstd
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate that has been written.
+    """A certificate that `ltlpipe.check` has written.
 
     Parameters
     ----------
     path : str
-        Where.
+        The file.
     states, transitions : int
-        Of the product.
+        Size of the product that it is about.
     bytes : int
-        Of the file.
+        Size of the file.
     seconds : float
-        What it took to compute and to write.
+        Time to compute and to write it.
     """
 
     path: str

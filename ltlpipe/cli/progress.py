@@ -1,4 +1,4 @@
-"""What commands show while they run: progress bars, plans, and error messages."""
+"""Output of commands while they run: progress bars, plans, and error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which components of a network are composed, in which order, and when to stop.
+"""Order in which components of a network are composed, and when to stop.
 
 For an interruptible property only the projections of infinite runs to the visible
 actions matter, and what the rest of a network can see of some components is their

@@ -1,4 +1,4 @@
-"""What a decoupled search watches for: a property, and acceptance of components.
+"""Monitors of decoupled searches: a property, and acceptance of components.
 
 A *monitor* is one more component of a decoupled composition, and the only one with
 acceptance.  It moves with every global label, is in one state at a time, and carries

@@ -1,4 +1,4 @@
-"""What is left of a formula after a step, and how long it can still be satisfied.
+"""Residual of a formula after a step, and how long it can still be satisfied.
 
 Source: F. Bacchus and F. Kabanza, "Using Temporal Logics to Express Search Control
 Knowledge for Planning", Artificial Intelligence 116 (2000), pp. 123-191, Fig. 5.

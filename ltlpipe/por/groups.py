@@ -1,4 +1,4 @@
-"""Which steps of a model may stand for all steps of a state.
+"""Reduced sets of steps of a model, by groups of its actions.
 
 The actions of a model are put into groups.  If one action of a group is enabled, then
 

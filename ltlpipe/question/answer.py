@@ -22,7 +22,7 @@ NOT_APPLICABLE, INCONCLUSIVE = "not applicable", "inconclusive"
 
 @dataclass(frozen=True)
 class Plan:
-    """How a verdict is reached.
+    """The strategy, automaton, emptiness check and reductions behind a verdict.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Tried(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Statistics(ByValue):
-    """What a check has cost; None is unknown.
+    """Time, memory and states of a check; None is unknown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a sequence chart shows, whatever it is drawn with: lifelines, rows, cells.
+"""Content of a sequence chart, independent of the format: lifelines, rows, cells.
 
 A lifeline (*lane*) is a component of a network that takes part in a step; of a model a
 process that moves, or a variable that changes.  Each step is a *row* with a *cell* on

@@ -1,4 +1,4 @@
-"""What pictures of lassos show: the steps, and the components that take each.
+"""Pictures of lassos: the steps, and the components that take each.
 
 Input: the lassos of a result table and, if still available, the systems. Output: data
 that the page's script draws as message sequences: one line per component, one row per

@@ -1,4 +1,4 @@
-"""What verdicts, lassos, systems and property automata show in Jupyter.
+"""Display of verdicts, lassos, systems and property automata in Jupyter.
 
 HTML with a table, or a picture of small objects if Graphviz is installed
 (`ltlpipe.report.graphs`); lassos with a sequence chart (`ltlpipe.report.chart`); long

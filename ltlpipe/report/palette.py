@@ -1,4 +1,4 @@
-"""How verdicts look, wherever they are shown: one palette, and one sign for each.
+"""Appearance of verdicts: one palette, and one sign for each.
 
 Tables, plots, the page and notebooks take these colours and no others, so that a
 verdict looks the same in all of them.  No verdict is shown by colour alone: there is a

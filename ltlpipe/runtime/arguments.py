@@ -1,4 +1,4 @@
-"""What arguments of public functions may be.
+"""Validation of arguments of public functions.
 
 A public function says in a line what kinds of values its parameters take; another kind
 is a TypeError that names the parameter.  What a value of the right kind may hold is

@@ -29,7 +29,7 @@ _SHOWN = 200  # characters of a formula in a message
 
 
 class LtlpipeError(Exception):
-    """Whatever goes wrong by the caller's input or request.
+    """Base class of all errors in the caller's input or request.
 
     Its text names parameters as the caller has written them: `emptiness=` in Python,
     ``--emptiness`` at the command line.
@@ -44,7 +44,7 @@ class LtlpipeError(Exception):
 
 
 class InputError(LtlpipeError):
-    """A file does not hold what its format demands.
+    """A file does not conform to its format.
 
     Parameters
     ----------
@@ -152,11 +152,11 @@ class UnknownNameError(FormulaError):
 
 
 class UnsupportedError(LtlpipeError):
-    """The request is clear but cannot be met; says what to use instead."""
+    """The request is valid but not supported; the message says what to use instead."""
 
 
 class ReplayError(LtlpipeError):
-    """A run is no violation.
+    """The replay of a run shows that it is not a violation.
 
     Where a search has found it this is a bug of ltlpipe, never of the input; the text
     then has what reproduces it.
@@ -164,7 +164,7 @@ class ReplayError(LtlpipeError):
 
 
 class LtlpipeWarning(UserWarning):
-    """What is allowed but probably not meant."""
+    """A warning: something is allowed, but probably not intended."""
 
     written = ""
     """The message as it was written, with parameters as flags

@@ -135,7 +135,7 @@ class TooMuchWorkError(Exception):
 
 
 class Progress(NamedTuple):
-    """What a job says between two pieces of work.
+    """Progress of a job, reported between two pieces of work.
 
     `waits` are connections or descriptors: there is nothing to do before one is
     readable.  While a job waits for kernels alone (`compiling`), or for modules

@@ -1,4 +1,4 @@
-"""How much memory searches may take by default, and lassos at most.
+"""Default memory limits of searches and lassos.
 
 Errors that mean that memory, or room on a disk, has run out, whatever they say.
 

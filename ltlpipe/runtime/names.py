@@ -1,4 +1,4 @@
-"""How messages name things, and count them.
+"""Spelling of names and counts in messages.
 
 Parameters are named as the caller has written them.  Messages are written with flags,
 ``--emptiness=se05``.  People at the command line read ``--emptiness se05``, callers

@@ -1,4 +1,4 @@
-"""What classes of results and systems have in common.
+"""Common base of classes of results and systems.
 
 `Displayed` objects show themselves in Jupyter, which asks them for HTML and pictures.
 What they show is made in `ltlpipe.report.notebook`, in a room behind those of the

@@ -1,4 +1,4 @@
-"""When a loop in Python has to yield."""
+"""Work meter: tells a loop in Python when to yield."""
 
 from __future__ import annotations
 

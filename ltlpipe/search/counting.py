@@ -1,4 +1,4 @@
-"""How large a product is: all its states, breadth first, none with a number.
+"""Size of a product: all its states, breadth first, without numbers.
 
 The share of transitions with Fin marks decides how a search for generalised Rabin
 acceptance fares: such transitions are where it breaks off.

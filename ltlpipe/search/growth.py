@@ -1,4 +1,4 @@
-"""How the arrays of searches are declared, and grow within a memory limit.
+"""Declaration of the arrays of searches, and their growth within a memory limit.
 
 Those that memory has no room for may lie in files of their own (``--spill``).  A file
 has no name, so that it is gone when its array is, or the process.  All of its room on

@@ -1,4 +1,4 @@
-"""What components still need before an action that the property waits for can happen.
+"""Progress that components still need before an awaited action can happen.
 
 An action happens where each of its participants offers it.  A participant that does not
 has a shortest way of its own to a state that does.  The first action on it that is in

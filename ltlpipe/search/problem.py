@@ -1,4 +1,4 @@
-"""What a search is given: a system and a property composed, with their acceptance.
+"""Input of a search: a system and a property composed, with their acceptance.
 
 The kernels that generate the product are in `ltlpipe.search.product`.
 """

@@ -1,4 +1,4 @@
-"""What a file in HOA is as a system: components of a network, or one graph of Spot.
+"""Systems in HOA: components of a network, or one graph of Spot.
 
 By default propositions are labels, of which one holds at each step.  With
 ``--semantics state`` they hold together: the file is one Kripke structure if its labels

@@ -62,7 +62,15 @@ class PlainStep(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What a component, a process or a variable does in a step."""
+    """Change of a component, a process or a variable in a step.
+
+    Parameters
+    ----------
+    name : str
+        The component, process or variable.
+    before, after : str or int
+        Its state, or value, before and after the step.
+    """
 
     name: str
     before: Any  # the name of a state, or a value

@@ -529,7 +529,7 @@ def _shortened(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class EmptinessResult(ByValue, Displayed):
-    """Whether an automaton accepts no word.
+    """The result of `ltlpipe.is_empty`.
 
     Parameters
     ----------

@@ -312,7 +312,7 @@ class FiniteRun(Lasso):
     prefix : list
         The steps, as those of a lasso.
     cycle : list
-        Nothing.
+        Always empty.
     actions : int32[k]
         As those of a lasso.
     states : int32[k + 1, n_components] or int64[k + 1, n_variables]

@@ -1,4 +1,4 @@
-"""Whether a formula that holds does so vacuously, and a run that shows it does not.
+"""Vacuity of a formula that holds, and a run that shows that it is not vacuous.
 
 Source: O. Kupferman and M. Y. Vardi, "Vacuity Detection in Temporal Model Checking",
 STTT 4 (2003), pp. 224-233, who generalise I. Beer, S. Ben-David, C. Eisner and

@@ -1,4 +1,4 @@
-"""What `check` returns, and how it reads as JSON."""
+"""The result of `check`, and how it reads as JSON."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ UNBOUNDED = "unbounded"
 
 @dataclass(frozen=True, eq=False)
 class Vacuity(ByValue):
-    """Whether a formula holds vacuously.
+    """The result of a check for vacuity.
 
     Parameters
     ----------
     vacuous : bool or None
-        Whether a part of it can be replaced by false or true, so that the result is
-        stronger and holds, too.  None if that was not decided.
+        Whether a part of the formula can be replaced by false or true, so that the
+        result is stronger and holds, too.  None if that was not decided.
     part : str or None
         The largest such part, as it is written in the formula; the formula itself if it
         is satisfied by all words, or if the system has no run that counts.

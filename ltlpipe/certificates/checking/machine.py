@@ -1,4 +1,4 @@
-"""Whether a machine does what a program does, by an invariant: boxes for each class.
+"""Check of a machine against its program by an invariant: boxes for each class.
 
 The machine is a component with a state for each class and one for each output on its
 way (`ltlpipe.systems.programs.eca.system`); its first state is 0.  Why what is checked

@@ -1,4 +1,4 @@
-"""Whether a certificate proves that no run of a system violates the property.
+"""Verification of certificates: no run of a system violates the property.
 
 The format, what is checked and why that is a proof are in ``docs/certificates.md``.
 """

@@ -1,4 +1,4 @@
-"""Which rows of a result table belong together: configurations and questions.
+"""Groups of rows of a result table: configurations and questions.
 
 A *question* is a system, a formula and a seed.  A *configuration* is
 one way to answer questions, named by the values of some columns.  In tables from a

@@ -1,4 +1,4 @@
-"""What plots are made of, and how they become files.
+"""Parts of plots, and the files that they become.
 
 matplotlib is loaded when a plot is made; for its settings see
 `ltlpipe.report.plots.look`.

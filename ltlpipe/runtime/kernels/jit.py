@@ -1,4 +1,4 @@
-"""How kernels are compiled.
+"""The decorators that compile kernels.
 
 Kernel modules take `njit` from here and nothing else from Numba, so that every
 kernel is cached, releases the interpreter lock and divides like NumPy.

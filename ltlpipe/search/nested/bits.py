@@ -1,4 +1,4 @@
-"""What a bitstate search keeps: its path, visited states, and a sample of them.
+"""Storage of a bitstate search: its path, visited states, and a sample of them.
 
 The path takes a byte or two per state, and a table to find it by.
 

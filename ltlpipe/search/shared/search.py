@@ -1,4 +1,4 @@
-"""What searches by several workers have in common: arrays, threads, growth, limits.
+"""Common parts of searches by several workers: arrays, threads, growth, limits.
 
 The arrays with an entry per state are shared; stacks and registers each worker has for
 itself, and buffers for successors, too.  A call of `step` has all workers advance, each

@@ -1,4 +1,4 @@
-"""Where the kernels on sets of markings find what.
+"""Layout of the arrays of kernels on sets of markings.
 
 An *element* is a colour of a sort; elements of all sorts are numbered one after the
 other.  Those that can be exchanged with others are *members*.  A *cell* is a place with

@@ -1,4 +1,4 @@
-"""Which places of a net may be marked together: an over-approximation.
+"""Pairs of places of a net that may be marked together: an over-approximation.
 
 A relation holds of all pairs of places that some reachable marking marks, and of each
 place that one marks, with itself; and a set has all places that ever have several

@@ -1,4 +1,4 @@
-"""What a step makes of a row, as Python source: words, fields and assignments.
+"""Effects of a step on a row, as Python source: words, fields and assignments.
 
 The values that variables have at a point of a step are kept as text.  What is assigned
 waits until the row is written, so that all fields of a word are put together at

@@ -1,4 +1,4 @@
-"""What a model does, in plain Python over its checked tree.
+"""Interpreter of a model, in plain Python over its checked tree.
 
 This shares nothing with the generated successor function (`generating`): lasso replay
 and tests rely on that.

@@ -1,4 +1,4 @@
-"""What generated successor functions call.
+"""Runtime of generated successor functions.
 
 The first entries of a model's `ints` say what `finish` needs (`Header`); the tables
 of the propositions follow.

@@ -1,4 +1,4 @@
-"""Which values variables and expressions can have, by abstract interpretation.
+"""Ranges of variables and expressions, by abstract interpretation.
 
 Rows are packed by these intervals, and generated code tests no index and wraps no
 value that they show to be in range.  So they must hold for every state that can be

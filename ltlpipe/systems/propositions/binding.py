@@ -1,4 +1,4 @@
-"""What the names in a proposition mean in one system."""
+"""Meaning of the names in a proposition in one system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a state the program can still tell, after each of its rules.
+"""Liveness of variables of a program, after each of its rules.
 
 The *need* for a variable behind a rule is `DEAD` if its value does not matter any more,
 `REGION` if only its region does (`ltlpipe.systems.programs.eca.rules`), or `VALUE`.

@@ -1,4 +1,4 @@
-"""What a variable of a program can be: an interval, and a set of regions.
+"""Ranges of variables of a program: an interval, and a set of regions.
 
 A rule fires in states that its guard allows.  Its body is evaluated on what is known of
 all reachable states, narrowed by the guard; what comes out is joined to what is known,

@@ -1,4 +1,4 @@
-"""Which channels a variable of type ``chan`` may stand for.
+"""Channels that a variable of type ``chan`` may stand for.
 
 A channel comes from the declaration of a variable, its *site*.  Variables, parameters
 and fields of messages hold channels of those sites that can flow into them, wherever

@@ -1,4 +1,4 @@
-"""Whether statements can be executed: ``else``, ``unless``, ``provided``, priorities.
+"""Executability of statements: ``else``, ``unless``, ``provided``, priorities.
 
 All of them are conditions about what else is possible, in the state that a step leaves.
 """

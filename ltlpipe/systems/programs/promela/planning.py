@@ -1,4 +1,4 @@
-"""How many processes a model has, and with which parameters.
+"""Number of processes of a model, and their parameters.
 
 The model is tried out: with room for processes of every proctype in every slot, the
 interpreter follows those states in which somebody can still execute ``run``, up to a

@@ -1,4 +1,4 @@
-"""Where the variables and channels of a model are in a program's state.
+"""Places of the variables and channels of a model in a program's state.
 
 Processes live in *slots*, one for each number that a process can have.  A slot has a
 variable for the place of its process, 0 while there is none, and the parameters and
