@@ -22,17 +22,23 @@ from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.flow import Edge, Node, leaving
 from ltlpipe.systems.programs.promela.messages import Alternative, Messages
 from ltlpipe.systems.programs.promela.syntax import nodes_in
+from ltlpipe.systems.programs.promela.tokens import input_error
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal, negated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.systems.programs.program import Expression
-    from ltlpipe.systems.programs.promela.storage import Frame
+    from ltlpipe.systems.programs.promela.storage import Frame, Storage
 
 
 class Executability(Messages):
     """Translates what statements need to be executed."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._being_asked: list[Frame] = []
+        """For which ``enabled`` is being translated, outermost first."""
 
     @abstractmethod
     def _ways(self, frame: Frame, node: Node, edge: Edge) -> list[Alternative]:
@@ -95,14 +101,31 @@ class Executability(Messages):
         values: list[tuple[Expression, Expression]] = []
         for other, offset in storage.offsets.items():
             here = equal(self.value(tree.arguments[0], frame), Number(other.slot))
+            if isinstance(here, Number) and not here.value:
+                continue
             if tree.name == "enabled":
-                values.append((here, self._enabled(other)))
+                # As in Spin, a process that asks for itself is an error.
+                none = Binary("/", Number(0), Number(0))
+                values.append(
+                    (here, none if other == frame else self._asked(tree, other))
+                )
             else:
                 place = Binary("-", Read(storage.states[other.slot]), Number(offset))
                 values.append((all_of([here, self.alive(other)]), place))
         if tree.name == "enabled":
             return any_of(all_of(pair) for pair in values)
         return self._chosen(values)
+
+    def _asked(self, tree: syntax.Call, frame: Frame) -> Expression:
+        """Return ``enabled(p)``, unless that depends on itself."""
+        if frame in self._being_asked:
+            message = "whether the process is enabled depends on this 'enabled' itself"
+            raise input_error(message, tree.place)
+        self._being_asked.append(frame)
+        try:
+            return self._enabled(frame)
+        finally:
+            self._being_asked.pop()
 
     def _is_slot(self, tree: syntax.Call, frame: Frame) -> Expression:
         pid, again = (self.value(tree.arguments[0], frame) for _ in range(2))

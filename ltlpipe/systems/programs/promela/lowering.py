@@ -387,7 +387,7 @@ class Lowering(Executability):
         proctype = self.model.proctypes[born.proctype]
         effects, checks = [], []
         if storage.priorities >= 0:
-            priority = run.priority or proctype.priority or 1
+            priority = run.priority or 1  # the proctype's is that of active instances
             target = Read(storage.priorities + born.slot)
             effects.append(self._set(target, Number(priority)))
         for parameter, tree in zip(proctype.parameters, run.arguments, strict=True):

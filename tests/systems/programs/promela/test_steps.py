@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe import UnsupportedError
+from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela.model import promela_model
 from ltlpipe.systems.programs.promela.reading import read_model
@@ -70,6 +70,23 @@ COUNTS = {
         ),
         16,
     ),
+    "run does not take the priority of the proctype": (
+        (
+            "byte x; proctype P(byte v) priority 3 { x = v; x = v + 1 } init { "
+            "x = get_priority(_pid); run P(5); x = get_priority(1); "
+            "x = get_priority(_pid) }"
+        ),
+        23,
+    ),
+    "a process asks whether another one is enabled": (
+        (
+            "byte x, e; active proctype P() { x = 1; x == 4; x = 2 }"
+            "active proctype Q() { if :: !enabled(0) && x == 1 -> e = 1; x = 4 fi; "
+            "e = enabled(_pid - 1) }"
+            "active proctype R() { byte k; k = 1; e = enabled(k); e = enabled(7) }"
+        ),
+        79,
+    ),
     "timeout": (
         "byte x; active proctype P() { do :: x < 3 -> x++ :: timeout -> x = 0 od }",
         8,
@@ -110,6 +127,10 @@ FAULTS = {
             "{ t[0].b[i] = 1 }"
         ),
         "index",
+    ),
+    "enabled of itself": (
+        "byte x; active proctype P() { x = enabled(_pid) }",
+        "division",
     ),
     "division": ("byte x; active proctype P() { x = 1 / x }", "division"),
     "d_step": ("byte x; active proctype P() { d_step { x = 1; x == 2 } }", "d_step"),
@@ -163,6 +184,15 @@ def test_faults(text, fault):
 
     assert fault in model.fault(failed)
     assert not model.steps(failed)
+
+
+def test_processes_that_ask_for_each_other_are_refused():
+    text = (
+        "byte x; active proctype P() { enabled(1) -> x = 1 }\n"
+        "active proctype Q() { enabled(0) -> x = 2 }"
+    )
+    with pytest.raises(InputError, match=r"m\.pml:1: .*depends on this 'enabled'"):
+        model_of(text)
 
 
 def test_assertions_can_be_left_out():
