@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from ltlpipe.logic.history import Dialect
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
+    from ltlpipe.runtime.jobs import Limits
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.verdict import Verdict
 
 
@@ -127,6 +129,7 @@ def check(
         own_property,
     )
     from ltlpipe.verdict.inquiry import Inquiry
+    from ltlpipe.verdict.joint import joint_verdicts
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
     from ltlpipe.verdict.verdict import CRASH, misread, not_read
 
@@ -190,43 +193,60 @@ def check(
             raise typer.BadParameter("--certificate goes with one formula")
         # Questions of a model's own are few, and worth no kernel if they are easy.
         are_few = is_single or not is_asked
-        for asked in questions:
+        searched: list[Verdict] = []  # which have loaded kernels, or may have
+
+        def posed(asked: Property) -> tuple[Inquiry, Limits]:
+            text = "accepting run" if asked.formula is None else asked.formula.text
+            progress.begin(text[:60])
+            options, limits = understood(chosen)  # with the memory that is free now
+            has_kernels = any(v.plan.strategy not in (None, INSTANT) for v in searched)
+            prelude = PRELUDE_ALONE if are_few and not has_kernels else PRELUDE
+            of_files = files_of(system)
+            inquiry = Inquiry(
+                loaded, asked, options, allowed, prelude=prelude, files=of_files
+            )
+            return inquiry, limits
+
+        def ask_jointly(asked: Property) -> Verdict | None:
+            with suppress(FormulaError, UnsupportedError), noting() as said:
+                inquiry, limits = posed(asked)
+                verdict = inquiry.verdict(limits, progress)
+                searched.append(verdict)
+                return replace(verdict, warnings=tuple(said))
+            return None
+
+        joint = {}
+        if not is_asked:
+            joint = joint_verdicts(questions, options, ask_jointly, read)
+        for place, asked in enumerate(questions):
             if isinstance(asked, FormulaError):
                 verdicts.append(misread(loaded.name, asked))
                 progress.hide()
                 tell(verdicts[-1], system=loaded)
                 continue
-            text = "accepting run" if asked.formula is None else asked.formula.text
-            progress.begin(text[:60])
-            options, limits = understood(chosen)  # with the memory that is free now
-            has_kernels = any(v.plan.strategy not in (None, INSTANT) for v in verdicts)
-            prelude = PRELUDE_ALONE if are_few and not has_kernels else PRELUDE
-            with noting() as said:
-                try:
-                    inquiry = Inquiry(
-                        loaded,
-                        asked,
-                        options,
-                        allowed,
-                        prelude=prelude,
-                        files=files_of(system),
-                    )
-                except FormulaError as error:  # it names what there is not
-                    if is_single:
-                        raise
-                    verdicts.append(misread(loaded.name, error))
-                    progress.hide()
-                    tell(verdicts[-1], asked, loaded)
-                    continue
-                try:
-                    verdict = inquiry.verdict(limits, progress)
-                except (ReplayError, UnsupportedError) as error:
-                    if is_single:
-                        raise
-                    verdict = inquiry.refused(error)  # the others go on
-                    if isinstance(error, ReplayError):
-                        verdict = replace(verdict, reason=CRASH)
-            verdict = replace(verdict, warnings=tuple(said))
+            if place in joint:
+                verdict = joint[place]
+            else:
+                with noting() as said:
+                    try:
+                        inquiry, limits = posed(asked)
+                    except FormulaError as error:  # it names what there is not
+                        if is_single:
+                            raise
+                        verdicts.append(misread(loaded.name, error))
+                        progress.hide()
+                        tell(verdicts[-1], asked, loaded)
+                        continue
+                    try:
+                        verdict = inquiry.verdict(limits, progress)
+                    except (ReplayError, UnsupportedError) as error:
+                        if is_single:
+                            raise
+                        verdict = inquiry.refused(error)  # the others go on
+                        if isinstance(error, ReplayError):
+                            verdict = replace(verdict, reason=CRASH)
+                searched.append(verdict)
+                verdict = replace(verdict, warnings=tuple(said))
             progress.hide()
             plans.show(verdict.plan)
             tell(verdict, asked, loaded)

@@ -74,6 +74,7 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
 
     `about` says what it is about, beside its formula.
     """
+    from ltlpipe.verdict.joint import TOGETHER
     from ltlpipe.verdict.verdict import LASSO_LIMIT
 
     if form.as_json:
@@ -94,7 +95,10 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         states += f"{stats.details['spilled_mib']:,.0f} MiB in files, "
     named = None if verdict.message else verdict.plan.strategy
     way = "" if named is None else f"{named}: "
-    print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{stats.seconds:.2f} s]")
+    took = f"{stats.seconds:.2f} s"
+    if TOGETHER in stats.details:
+        took += f" for {len(stats.details[TOGETHER])} together"
+    print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{took}]")
     if verdict.message is not None:
         print(f"  {verdict.message}", flush=True)
     elif verdict.verdict == "unknown" and "swarm" in stats.details:

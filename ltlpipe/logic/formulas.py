@@ -400,20 +400,28 @@ def fold(formula: Any, combine: Callable[[Any, str, list[Value]], Value]) -> Val
     return values[formula.id()]
 
 
-def is_about_ends(formula: Formula, ends: Set[str]) -> bool:
-    """Whether a formula is ``G !end``, or ``G (end -> p)`` with `p` about a state.
+def seen_at_ends(formula: Formula, ends: Set[str]) -> set[str] | None:
+    """Return the propositions that matter only where a run ends.
 
-    `ends` are the propositions that are true where a run ends, and only there; `p`
-    has none of them.
+    `ends` are those that are true there, and only there.  None if the formula has one
+    of them and is not ``G`` of a conjunction whose parts are ``!end``, ``end -> p``, or
+    without ends, `p` being about a state and without ends.
     """
     import spot
 
     node = spot.negative_normal_form(formula.spot)
     if node.kindstr() != "G" or not node[0].is_boolean():
-        return False
-    parts = list(node[0]) if node[0].kindstr() == "Or" else [node[0]]
-    tests = [p for p in parts if not ends.isdisjoint(own_propositions(p, ()))]
-    return len(tests) == 1 and tests[0].kindstr() == "Not"
+        return None if ends.intersection(formula.propositions) else set()
+    found: set[str] = set()
+    elsewhere: set[str] = set()
+    for part in list(node[0]) if node[0].kindstr() == "And" else [node[0]]:
+        names = own_propositions(part, ())
+        cases = list(part) if part.kindstr() == "Or" else [part]
+        tests = [c for c in cases if not ends.isdisjoint(own_propositions(c, ()))]
+        if len(tests) > 1 or any(test.kindstr() != "Not" for test in tests):
+            return None
+        (found if tests else elsewhere).update(names)
+    return found - elsewhere - ends
 
 
 def rebuilt(kind: str, operands: list[Any]) -> Any:

@@ -300,13 +300,8 @@ def watched(expression: syntax.Expression) -> set[Atom]:
     return {atom for operand in expression.operands for atom in watched(operand)}
 
 
-def names_steps(expression: syntax.Expression, *, at_ends: bool = False) -> bool:
-    """Whether a bound expression tells steps apart, or states without steps.
-
-    The latter may be a proposition of its own where a property looks `at_ends` only.
-    """
-    if at_ends and isinstance(expression, syntax.Deadlock):
-        return False
+def names_steps(expression: syntax.Expression) -> bool:
+    """Whether a bound expression tells steps apart, or states without steps."""
     if isinstance(expression, syntax.Operation):
         return any(map(names_steps, expression.operands))
     if isinstance(expression, syntax.Indexed):
@@ -386,14 +381,17 @@ class Groups:
 
 
 def find_groups(
-    model: Model, propositions: Sequence[syntax.Expression], *, at_ends: bool = False
+    model: Model,
+    propositions: Sequence[syntax.Expression],
+    at_ends: Sequence[syntax.Expression] = (),
 ) -> Job[Groups]:
     """Find the groups of a model's actions for propositions bound to it.
 
-    Whether a state has steps may be asked by a property that looks `at_ends` of runs
-    only (`ltlpipe.logic.formulas.is_about_ends`).
+    Those that matter `at_ends` of runs only (`ltlpipe.logic.formulas.seen_at_ends`)
+    may be whether a state has steps, and every step may change their values.
     """
-    if any(names_steps(p, at_ends=at_ends) for p in propositions):
+    late = [p for p in at_ends if not isinstance(p, syntax.Deadlock)]
+    if any(map(names_steps, [*propositions, *late])):
         # Invisible steps may move before a visible one, and then
         # the run begins with another letter.
         return Groups(None, "a proposition is about steps, not only about states")

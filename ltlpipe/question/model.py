@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translating import stutter_invariant
 from ltlpipe.logic.folding import MOST_NAMED, folded
-from ltlpipe.logic.formulas import is_about_ends
+from ltlpipe.logic.formulas import seen_at_ends
 from ltlpipe.logic.history import PLAIN
 from ltlpipe.logic.propositions.syntax import Deadlock, Number, Taken
 from ltlpipe.question.conditions import COLOURED, MODEL, refuse
@@ -280,9 +280,11 @@ class ModelQuestion(Question):
         yield from self.prepared()  # whose facts include possible failures
         known, formula = self.propositions, self.translated
         ends = {text for text, own in known.items() if isinstance(own, Deadlock)}
-        at_ends = formula is not None and is_about_ends(formula, ends)
-        job = find_groups(self.system, list(known.values()), at_ends=at_ends)
-        return (yield from job)
+        hidden = None if formula is None else seen_at_ends(formula, ends)
+        late = set() if hidden is None else hidden | ends
+        at_ends = [own for text, own in known.items() if text in late]
+        seen = [own for text, own in known.items() if text not in late]
+        return (yield from find_groups(self.system, seen, at_ends))
 
     def stuttering(self) -> Job[Decision]:
         """Decide, once, whether the property is stutter-invariant."""
