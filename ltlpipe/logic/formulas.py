@@ -411,7 +411,7 @@ def seen_at_ends(formula: Formula, ends: Set[str]) -> set[str] | None:
 
     node = spot.negative_normal_form(formula.spot)
     if node.kindstr() != "G" or not node[0].is_boolean():
-        return None if ends.intersection(formula.propositions) else set()
+        return set() if ends.isdisjoint(formula.propositions) else None
     found: set[str] = set()
     elsewhere: set[str] = set()
     for part in list(node[0]) if node[0].kindstr() == "And" else [node[0]]:

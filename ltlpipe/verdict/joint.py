@@ -53,12 +53,12 @@ def joint_verdicts(
         return {}
     if given.fairness or given.finite or given.deadlock not in (None, "stutter"):
         return {}
-    left = {
-        place: asked.formula
-        for place, asked in enumerate(questions)
-        if isinstance(asked, Property) and is_invariant(asked.formula)
-    }
-    while 1 < len(left):
+    left: dict[int, Formula] = {}
+    for place, asked in enumerate(questions):
+        if isinstance(asked, Property) and asked.formula is not None:
+            if is_invariant(asked.formula):
+                left[place] = asked.formula
+    while len(left) > 1:
         both = joined(list(left.values()))
         verdict = None if both is None else ask(Property(both))
         if verdict is None:
@@ -78,12 +78,10 @@ def joint_verdicts(
     return {}
 
 
-def is_invariant(formula: Formula | None) -> bool:
+def is_invariant(formula: Formula) -> bool:
     """Whether a formula is ``G p`` with Boolean `p`."""
-    if formula is None or formula.dialect != PLAIN:
-        return False
-    node = formula.spot
-    return node.kindstr() == "G" and bool(node[0].is_boolean())
+    node, is_plain = formula.spot, formula.dialect == PLAIN
+    return is_plain and node.kindstr() == "G" and bool(node[0].is_boolean())
 
 
 def joined(formulas: Sequence[Formula]) -> Formula | None:

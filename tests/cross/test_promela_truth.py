@@ -8,7 +8,9 @@ states is a slow test.
 from __future__ import annotations
 
 import csv
+import json
 import os
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import pytest
 
 import ltlpipe
 from ltlpipe import InputError, load
+from ltlpipe.cli import main
 from ltlpipe.verdict.checking import product_size
 
 DEFAULT = Path(__file__).parents[3] / "shared" / "benchmarks"
@@ -86,6 +89,27 @@ def test_verdicts(name):
         for row in ROWS[name]
         if (found := answered(model, row).verdict) != row["verdict"]
     }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("name", models(SOON))
+def test_the_command(name, monkeypatch, capsys):
+    """``ltlpipe check MODEL`` says the same, with one search for all invariants."""
+    path = str(FOLDER / "models" / name)
+    monkeypatch.setattr(sys, "argv", ["ltlpipe", "check", path, "--json"])
+    with pytest.raises(SystemExit):
+        main()
+    records = map(json.loads, capsys.readouterr().out.splitlines())
+    found = {record["formula_id"]: record["verdict"] for record in records}
+    names = {"(assert)": "assertions", "(endstate)": "end states"}
+    wrong = {
+        row["property"]: answer
+        for row in ROWS[name]
+        if row["fairness"] == "none"
+        and (answer := found.get(names.get(row["property"], row["property"])))
+        not in (None, row["verdict"])
+    }
+    assert found
     assert wrong == {}
 
 
