@@ -2,14 +2,14 @@
 
 A figure is the word in front of a comment that says where it comes from::
 
-    of which 194<!--mcc judged=right: count--> are decided
-    at most 1.7<!--rers problem~2017: max seconds .2g--> s
+    of which 194<!-- mcc judged=right: count --> are decided
+    at most 1.7<!-- rers problem~2017: max seconds .2g --> s
 
 First the table and the rows, by conditions (``=``, ``!=``, ``>=``, ``<=``, ``~`` for
 "contains", in quotes where there are blanks); then how many, or a column: of the one
 row, or its `max`, `min`, `median` or `sum`, divided by a number (``/1e6``), in a format
-of Python.  A whole table stands between ``<!--table NAME-->`` and ``<!--end-->``, and a
-function below makes it.
+of Python.  A whole table stands between ``<!-- table NAME -->`` and ``<!-- end -->``;
+a function below makes it.
 
 python scripts/figures.py [--check]
 """
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs/benchmarks.md")
-_FIGURE = re.compile(r"([^\s|(*]+)<!--(\w+[^>:]*(?:[<>]=[^>:]*)*: [^>]+)-->")
-_TABLE = re.compile(r"<!--table (\w+)-->\n.*?<!--end-->", re.DOTALL)
+_FIGURE = re.compile(r"([^\s|(*]+)<!-- (\w+[^>:]*(?:[<>]=[^>:]*)*: [^>]+) -->")
+_TABLE = re.compile(r"<!-- table (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 _CONDITION = re.compile(r"(\w+)(!=|>=|<=|=|~)(.*)")
 _NUMBER = {"!=": "ne", ">=": "ge", "<=": "le", "=": "eq"}
 
@@ -350,9 +350,9 @@ TABLES: dict[str, Callable[[], str]] = {
 def filled(text: str) -> str:
     """Return a page with the figures of today's tables."""
     text = _TABLE.sub(
-        lambda m: f"<!--table {m[1]}-->\n\n{TABLES[m[1]]()}\n\n<!--end-->", text
+        lambda m: f"<!-- table {m[1]} -->\n\n{TABLES[m[1]]()}\n\n<!-- end -->", text
     )
-    return _FIGURE.sub(lambda m: f"{figure(m[2])}<!--{m[2]}-->", text)
+    return _FIGURE.sub(lambda m: f"{figure(m[2])}<!-- {m[2]} -->", text)
 
 
 def main() -> int:

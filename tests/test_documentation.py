@@ -65,7 +65,7 @@ def test_what_figures_ask_for(source, value, monkeypatch):
     )
     monkeypatch.setattr(figures, "table", {"t": frame}.get)
     assert figures.figure(source) == value
-    text = f"first 0<!--{source}-->, then **x**"
+    text = f"first 0<!-- {source} -->, then **x**"
     assert figures.filled(text) == text.replace("0<", f"{value}<", 1)
     with pytest.raises(ValueError, match="3 rows"):
         figures.figure("t: n")
