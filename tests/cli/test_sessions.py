@@ -10,6 +10,7 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -120,6 +121,82 @@ def run_python(session, names):
     runner.run(test, clear_globs=False)
     names.update(test.globs)
     assert runner.summarize(verbose=False).failed == 0
+
+
+STAND_INS = {
+    "system.dot": 'digraph s {\n subgraph a { start -> x [label=""]; '
+    'x -> y [label="ask"]; y -> x [label="meet"]; }\n}\n',
+    "formulas.ltl": "G(ask -> F meet)\n",
+    "tasks.csv": "system,formula\nsystem.dot,G(ask -> F meet)\n",
+    "model.dve": "byte p; byte q;\nprocess P { state s, t; init s; "
+    "trans s -> t { effect p = 1 - p, q = 1; }, t -> s { }; }\nsystem async;\n",
+    "sender.aut": 'des (0, 1, 2)\n(0, "send", 1)\n',
+    "receiver.aut": 'des (0, 1, 2)\n(0, "send", 1)\n',
+    "LTLCardinality.xml": """<?xml version="1.0"?>
+<property-set xmlns="http://mcc.lip6.fr/"><property><id>ring-00</id>
+<description>d</description><formula><all-paths><globally><integer-le>
+<tokens-count><place>token0</place></tokens-count>
+<integer-constant>1</integer-constant></integer-le></globally></all-paths></formula>
+</property></property-set>
+""",
+}
+"""Files that pages speak of, as their readers might have them."""
+
+PROGRAMS = ("lps2lts", "ltl3tela", "dask", "--scheduler", "%f")
+"""What commands need that come with other programs."""
+
+_CODE = re.compile(
+    r"^(?: {4}(\$ [^\n]*)$|```[^\n]*\n(.*?)^```$)", re.MULTILINE | re.DOTALL
+)
+
+
+def other_commands(page):
+    """Commands about the reader's own files, and the file that the output goes to."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    known = set(sessions(page))
+    for line, block in _CODE.findall(text):
+        lines = (block or line).replace("\\\n", " ").splitlines()
+        if block in known:
+            continue
+        for command in (line.removeprefix("$ ") for line in lines):
+            if command.startswith("ltlpipe ") and not any(
+                word in command for word in PROGRAMS
+            ):
+                command, _, _ = command.partition(" | ")
+                command, _, target = command.partition(" > ")
+                yield shlex.split(command)[1:], target
+
+
+OTHER_PAGES = [page for page in PAGES if [*other_commands(page)]]
+
+
+@pytest.mark.parametrize("page", OTHER_PAGES)
+def test_commands_about_files_of_readers(page, tmp_path, run, monkeypatch):
+    """They do what they say with files of these names; what they print is not shown."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "moved").mkdir()
+    for folder in (tmp_path, tmp_path / "moved"):
+        for name, text in STAND_INS.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    examples = ROOT / "examples"
+    shutil.copytree(examples / "problems", tmp_path / "problems")
+    shutil.copytree(examples / "problems", tmp_path / "moved" / "systems")
+    net = (examples / "pnml" / "token-ring-5.pnml").read_text(encoding="utf-8")
+    (tmp_path / "model.pnml").write_text(net, encoding="utf-8")
+    (tmp_path / "net.pnml").write_text(net.replace("idle0", "p"), encoding="utf-8")
+    if page != "docs/batch.md":  # which makes the store itself
+        grid = ["--grid", "emptiness=se05,couvreur99"]
+        run("solve", "problems", "--store", "run.sqlite", *grid)
+    for words, target in other_commands(page):
+        outcome = run(*words)
+        assert outcome.code in (0, 1), (words, outcome.err)
+        if target:
+            (tmp_path / target).write_text(outcome.out, encoding="utf-8")
+
+
+def test_how_many_commands_about_files_of_readers():
+    assert len(OTHER_PAGES) >= 7
+    assert sum(len([*other_commands(page)]) for page in OTHER_PAGES) >= 15
 
 
 def test_how_many_sessions():
