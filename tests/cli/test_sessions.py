@@ -194,6 +194,47 @@ def test_commands_about_files_of_readers(page, tmp_path, run, monkeypatch):
             (tmp_path / target).write_text(outcome.out, encoding="utf-8")
 
 
+SPIN_MODEL = """
+#ifndef N
+#define N 2
+#endif
+byte x; bit p;
+active [N] proctype P() {
+accept: progress: do :: d_step { x = 1 - x; p = 1 } od
+}
+ltl safe { [] (x <= 1) }
+never { do :: x > 1 -> break :: else od }
+"""
+
+
+def instead_of_spin():
+    """What the page for users of Spin says to write, as words behind `ltlpipe`."""
+    text = (ROOT / "docs" / "from-spin.md").read_text(encoding="utf-8")
+    table = text.split("## What to write instead")[1].split("\n## ")[0]
+    for _, written in re.findall(r"^\| (.*) \| (.*) \|$", table, re.MULTILINE):
+        for code in re.findall(r"`((?:ltlpipe |check |-).*?)`", written):
+            words = shlex.split(re.sub("(--[a-z-]+) (N|MIB)", r"\1 3", code))
+            if "..." in words or words[:2] == ["ltlpipe", "simulate"]:
+                continue
+            if words[0].startswith("-"):
+                words = ["check", "m.pml", *words]
+            if words != ["check", "m.pml", "--reduce"]:  # a list is wanted
+                yield words[words[0] == "ltlpipe" :]
+
+
+@pytest.mark.parametrize("words", [*instead_of_spin()], ids=" ".join)
+def test_what_to_write_instead_of_spin(words, tmp_path, run, monkeypatch):
+    """Each command and switch of the table does its work on a small model."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.pml").write_text(SPIN_MODEL, encoding="utf-8")
+    outcome = run(*words)
+    assert outcome.code in (0, 1, 3), outcome.err
+
+
+def test_how_many_ways_to_write_instead_of_spin():
+    assert len([*instead_of_spin()]) >= 25
+
+
 def test_how_many_commands_about_files_of_readers():
     assert len(OTHER_PAGES) >= 7
     assert sum(len([*other_commands(page)]) for page in OTHER_PAGES) >= 15
