@@ -40,6 +40,7 @@ FACTORING = "factoring"
 AMPLE = "ample"
 COMPONENTS = "components"
 SUBSET = "subset"
+ISOLATED = "isolated"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 AUTOMORPHISMS = "automorphisms"
@@ -53,6 +54,7 @@ REDUCTION_NAMES = [
     *PREPARATIONS,
     COMPONENTS,
     SUBSET,
+    ISOLATED,
     AMPLE,
     DECOUPLING,
     SYMMETRY,
@@ -373,6 +375,12 @@ def _subset(o: Any, q: Any) -> Iterator[str]:
     yield from _of_sets(q)
 
 
+def _isolated(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(ISOLATED):
+        yield _unnamed(o, ISOLATED)
+    yield from _of_sets(q)
+
+
 def _few(_: Any, q: Any) -> Iterator[str]:
     if q.stutters:
         yield "few components do not tell whether the network is in a deadlock"
@@ -478,6 +486,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     STATEMENTS: _statements,
     COMPONENTS: _components,
     SUBSET: _subset,
+    ISOLATED: _isolated,
     FEW: _few,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,

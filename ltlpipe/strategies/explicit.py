@@ -336,7 +336,7 @@ def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
             return answer
     own = MANY_STATES if insists else SOME_STATES
     answer = yield from search_states(
-        question, product, trace, max_states=own, way=_walk
+        question, product, trace, max_states=own, way=walk
     )
     if answer.kind == EMPTY:
         return _given_up(question, trace, "one of them has seen all there is")
@@ -345,11 +345,11 @@ def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
     return answer
 
 
-def _walk(attempt: Attempt) -> Job[Answer]:
-    """Walk through a product."""
+def walk(attempt: Attempt, turn: int = 0) -> Job[Answer]:
+    """Walk through a product, in each turn in other ways."""
     from ltlpipe.search.scc.couvreur99 import Walks
 
-    seed = attempt.question.options.seed or 0
+    seed = (attempt.question.options.seed or 0) + turn
     needs = yield from _needs(attempt)
     search = Walks(attempt.problem(), attempt.product.table, seed, needs=needs)
     return (yield from answer_of(attempt, search))
