@@ -61,15 +61,19 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     left = [_Ring(network, near) for near in rings(system, network.actions)]
     if len(left) < 2:
         raise NotApplicableError("all that matters is near the property")
-    turn = 0
+    turn, limited = 0, None
     while left:
         for ring in list(left):
             with suppress(TooMuchWorkError):
                 found = yield from ring.asked(turn, trace)
                 if found.kind == FOUND or (found.kind == EMPTY and ring.is_all):
                     return found
+                if found.kind != EMPTY:  # a limit was hit
+                    limited = found
                 left.remove(ring)
         turn += 1
+    if limited is not None:
+        return limited
     raise NotApplicableError("no few components alone violate the property")
 
 
