@@ -7,7 +7,7 @@ such a run violates is violated.  A network of few components has far fewer stat
 where it has no violation, one ring more may have one.
 
 The converse of `ltlpipe.strategies.subset`, where the others do what they like, and
-what holds is shown.  docs/components.md, "Few components alone", has more.
+what holds is shown.  docs/components.md, "Few components alone", has the argument.
 """
 
 from __future__ import annotations

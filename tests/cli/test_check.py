@@ -559,7 +559,7 @@ def test_explained_strategies(run, ring):
     lines = out.partition("strategies:\n")[2].splitlines()
     assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
     assert "  symmetry: not tried: its turn had not come" in lines
-    assert {line.split(":")[0].strip() for line in lines[:10]} == {
+    assert {line.split(":")[0].strip() for line in lines[:11]} == {
         "instant",
         "linear",
         "explicit",
@@ -569,10 +569,11 @@ def test_explained_strategies(run, ring):
         "automorphisms",
         "decoupled",
         "subset",
+        "isolated",
         "components",
     }
     assert "  explicit: not tried: its turn had not come" in lines
-    assert lines[10].startswith("holds: GF a   [instant: 3 states, ")
+    assert lines[11].startswith("holds: GF a   [instant: 3 states, ")
 
     limits = ["--emptiness", "couvreur99", "--max-states", "1"]
     out = run("check", ring, "-f", "GF a", "--explain", *limits).out

@@ -51,6 +51,7 @@ WAYS = [
     {"reduce": "automorphisms"},
     {"reduce": "walks"},
     {"reduce": "subset"},
+    {"reduce": "isolated"},
     {"reduce": "decoupled"},
     {"bitstate": 1.0},
     {"acceptance": "tgra"},
@@ -266,7 +267,7 @@ INFINITE = [
         {"emptiness": "decoupled-scc"},
     ),
     *({"reduce": "symmetry"}, {"acceptance": "tgra"}, {"fairness": "weak"}),
-    {"reduce": "subset"},
+    *({"reduce": "subset"}, {"reduce": "isolated"}),
 ]
 
 
