@@ -207,8 +207,7 @@ def edges_by_interface(graph: Any) -> Job[Edges]:
         number = graph.edge_number(edge) if not kripke else len(rows) + 1
         more = (0, 0) if kripke else (edge.cond.id(), marks_of(edge))
         rows.append((edge.src, edge.dst, number, *more))
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     table = np.array(rows, dtype=np.int64).reshape(len(rows), 5)
     src, dst, number, condition = table[:, :4].T.astype(np.int32)
     return Edges(src, dst, number, condition, table[:, 4].astype(np.uint32))
@@ -269,8 +268,7 @@ def state_conditions(graph: Any) -> Job[np.ndarray]:
     found = np.zeros(n_states, dtype=np.int32)
     for state in range(n_states):
         found[state] = state_condition(graph, state).id()
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     return found
 
 

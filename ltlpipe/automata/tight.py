@@ -114,8 +114,7 @@ def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None
             choices = prod(len(buchi.moves[state][column]) for state in some.states)
             if choices > _MOST_CHOICES:
                 return None
-            if ticks.over(choices):
-                yield ticks.progress
+            yield from ticks.worked(choices)
             for following, marked in _next(buchi, some, column):
                 dst = number.setdefault(following, len(rounds))
                 if dst == len(rounds):

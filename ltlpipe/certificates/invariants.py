@@ -141,8 +141,7 @@ class _Closure(MachineCheck):
                 if n_steps > _MOST_STEPS or len(self.cells) > _MOST_CELLS:
                     raise RefusedError("too much work")
                 self.taken(cell[0], box, given, steps)
-                if ticks.over():
-                    yield ticks.progress
+                yield from ticks.worked()
 
     def arrive(self, box: Box, own: int, what: str, output: Print | None) -> None:  # noqa: ARG002
         """Join the states of a box to the cells of a class."""

@@ -540,13 +540,11 @@ def _candidates(
     for sharing in users.values():
         for one, other in combinations(sharing, 2):
             pairs[min(one.members), min(other.members)] = one, other
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
     estimates = {}
     for key, (one, other) in pairs.items():
         estimates[key] = _estimate(merger, one, other), key
-        if ticks.over(1 + min(len(one.alphabet), len(other.alphabet))):
-            yield ticks.progress
+        yield from ticks.worked(1 + min(len(one.alphabet), len(other.alphabet)))
     return [pairs[key] for key in sorted(pairs, key=estimates.__getitem__)]
 
 

@@ -104,8 +104,7 @@ def _local_sets(
         image = images[label] = {}
         for src, dsts in targets.items():  # the same object, where there is one
             image[src] = reduce(or_, [closure[dst] for dst in dsts])
-            if ticks.over(len(dsts) * (1 + n / _BITS_PER_UNIT)):
-                yield ticks.progress
+            yield from ticks.worked(len(dsts) * (1 + n / _BITS_PER_UNIT))
     accepting = bits_of(np.ones(n, dtype=np.bool_) if flags is None else flags[states])
     looping &= accepting
     return LocalSets(index[lts.initial], closure, accepting, looping, accepting, images)
@@ -132,8 +131,7 @@ def _closures(
         for state in scc:
             for dst in internal[state]:  # 0 as long as it is one of this SCC
                 closed |= closure[dst]
-            if ticks.over(1 + len(internal[state]) * (1 + n / _BITS_PER_UNIT)):
-                yield ticks.progress
+            yield from ticks.worked(1 + len(internal[state]) * (1 + n / _BITS_PER_UNIT))
         for state in scc:
             closure[state] = closed
     return closure, bits_of(looping)
@@ -298,11 +296,9 @@ class _Tables:
                 if place == self._n_set_words:
                     self._sets.append(words)
                     self._n_set_words += block.n_words
-                if ticks.over(block.n_words / _WORDS_PER_UNIT):
-                    yield ticks.progress
+                yield from ticks.worked(block.n_words / _WORDS_PER_UNIT)
             where[block.shift + state] = same[id(bits)]
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
         return where
 
     def add_component(self, one: LocalSets, ticks: Ticks) -> Job[None]:
@@ -377,8 +373,7 @@ class _Tables:
             words = self._sets.pop()
             joined[at : at + len(words)] = words
             at += len(words)
-            if ticks.over(len(words) / _WORDS_PER_UNIT):
-                yield ticks.progress
+            yield from ticks.worked(len(words) / _WORDS_PER_UNIT)
         return joined
 
 

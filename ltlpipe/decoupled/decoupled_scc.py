@@ -526,8 +526,7 @@ class DecoupledSCC(DecoupledSearch):
         frontier = [src]
         least = self.arrays.number[root]
         for state in frontier:  # grows while it is read
-            if ticks.over(10 + len(self.network.labels)):
-                yield ticks.progress
+            yield from ticks.worked(10 + len(self.network.labels))
             for label, target, marks in self._leaving(state):
                 if self.arrays.number[target] < least:
                     continue

@@ -114,8 +114,7 @@ class LocalSteps:
             else:
                 self.internal.setdefault(src, []).append((action, dst))
                 self._sources.setdefault(dst, []).append((action, src))
-            if self._ticks.over():
-                yield self._ticks.progress
+            yield from self._ticks.worked()
 
     def after(self, state: int, action: int) -> list[int]:
         """Return where a label of the trace leads from a local state."""
@@ -131,8 +130,7 @@ class LocalSteps:
         """Return the local states reached along global labels."""
         current = yield from self._closed(states)
         for action in trace:
-            if self._ticks.over(0.1):
-                yield self._ticks.progress
+            yield from self._ticks.worked(0.1)
             if action not in self.alphabet:
                 continue
             key = current, action
@@ -152,8 +150,7 @@ class LocalSteps:
         for state in frontier:  # grows while it is read
             if goal in came:
                 break
-            if self._ticks.over(0.5):
-                yield self._ticks.progress
+            yield from self._ticks.worked(0.5)
             for action, after in leaving.get(state, ()):
                 if after not in came:
                     came[after] = (state, action)
@@ -177,8 +174,7 @@ class LocalSteps:
         arrivals = [{src: src}]  # by own label: where it leads to, and where from
         for k in own:
             before = yield from self._closed(arrivals[-1])
-            if self._ticks.over(len(before)):
-                yield self._ticks.progress
+            yield from self._ticks.worked(len(before))
             arrivals.append(
                 {
                     after: s
@@ -191,8 +187,7 @@ class LocalSteps:
         segments = iter(way)
         arrived, left = next(segments)
         for action in trace:
-            if self._ticks.over(0.5):
-                yield self._ticks.progress
+            yield from self._ticks.worked(0.5)
             if action in self.alphabet:
                 steps = yield from self._internal_way(arrived, left)
                 arrived, left = next(segments)
@@ -244,8 +239,7 @@ class LocalSteps:
         for state in frontier:  # grows while it is read
             reached = yield from self.reached([state], trace)
             turns[state] = [(0, after) for after in sorted(allowed & reached)]
-            if self._ticks.over(len(turns[state])):
-                yield self._ticks.progress
+            yield from self._ticks.worked(len(turns[state]))
             if state in starts and (0, state) in turns[state]:
                 return Orbit([], [state])
             for _, after in turns[state]:
@@ -346,8 +340,7 @@ class _Run:
         for steps, src, dst in zip(self.steps, self.states[-1], goal, strict=True):
             parts.append((yield from steps.along(src, dst, trace)))
         for k in range(len(trace) + 1):
-            if self._ticks.over():
-                yield self._ticks.progress
+            yield from self._ticks.worked()
             together = {}
             for i, part in enumerate(parts):
                 own = part[k]
@@ -355,8 +348,7 @@ class _Run:
                     together[i] = own.pop()[1]
                 for action, local in own:
                     self.move(action, {i: local})
-                    if self._ticks.over():
-                        yield self._ticks.progress
+                    yield from self._ticks.worked()
             if k < len(trace) and trace[k] >= 0:
                 self.move(trace[k], together)
 
@@ -576,8 +568,7 @@ class _Judge:
                         for state, seen in current
                         for dst, marks in self._moves(state, label)
                     )
-                    if self._ticks.over(1 + len(current)):
-                        yield self._ticks.progress
+                    yield from self._ticks.worked(1 + len(current))
                 if current == before:
                     break
         return (start, self._full) in current

@@ -53,7 +53,7 @@ from ltlpipe.systems.programs.program import Element
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set
 
-    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.systems.models import Model
     from ltlpipe.systems.nets.structure import Transition
     from ltlpipe.systems.programs.program import Action
@@ -388,10 +388,10 @@ class Effort(Ticks):
         self._most = looks
         self._left: float = looks
 
-    def over(self, n: float = 1) -> bool:
-        """Count looks; return whether it is time to yield."""
+    def worked(self, n: float = 1) -> tuple[Progress, ...]:
+        """Count looks; return what to yield."""
         self._left -= n
-        return super().over(n)
+        return super().worked(n)
 
     def check(self) -> None:
         """Raise `NoStarError` if all is spent."""
@@ -452,8 +452,7 @@ def partition(
         for variable in rest:
             owner.setdefault(variable, variable)
             owner[root(variable)] = root(rest[0])
-        if effort.over((1 + len(touched)) * _TOUCHED):
-            yield effort.progress
+        yield from effort.worked((1 + len(touched)) * _TOUCHED)
     effort.check()
     # By leaf: its variables, its internal actions, and those that cross.
     parts: dict[int, tuple[list[int], ...]] = defaultdict(lambda: ([], [], []))
@@ -604,8 +603,7 @@ class Spaces:
             target = step(space.states[src])
             if target is not None:
                 space.steps[src, OWN, space.number(target)] = None
-            if self._effort.over():
-                yield self._effort.progress
+            yield from self._effort.worked()
 
     def _expand_centre(self, src: int) -> Job[None]:
         """Take the steps of a state of the centre, and make its offers."""
@@ -616,8 +614,7 @@ class Spaces:
         yield from self._move_alone(self.centre, src)
         for i, crossings in enumerate(self._crossings):
             for crossing in crossings:
-                if self._effort.over(_OFFER):
-                    yield self._effort.progress
+                yield from self._effort.worked(_OFFER)
                 seen = crossing.divided.offer(state)
                 if seen is None:
                     continue
@@ -626,8 +623,7 @@ class Spaces:
                     offer = crossing.offers[seen] = _Offer()
                     for leaf in range(self._n_done[i]):
                         self._answer(i, crossing, seen, offer, leaf)
-                        if self._effort.over():
-                            yield self._effort.progress
+                        yield from self._effort.worked()
                 offer.centres.append(src)
                 for relation in offer.relations:
                     self._move_centre(src, relation)
@@ -639,8 +635,7 @@ class Spaces:
         for crossing in self._crossings[i]:
             for seen, offer in crossing.offers.items():
                 self._answer(i, crossing, seen, offer, src)
-                if self._effort.over():
-                    yield self._effort.progress
+                yield from self._effort.worked()
         self._refuse_large(self._star.leaves[i], len(self.leaves[i].states), MAX_LEAF)
 
     def _answer(

@@ -213,8 +213,7 @@ def _seen(
             values[variable] = value
         valuation = Valuation(letter_of(tuple(values)), is_halted)
         seen.append(numbers.setdefault(valuation, len(numbers)))
-        if ticks.over(10):
-            yield ticks.progress
+        yield from ticks.worked(10)
     return seen, list(numbers)
 
 
@@ -233,8 +232,7 @@ def _centre_edges(
         if relation != OWN or change is not None:
             label = labels.setdefault((relation, change), len(labels))
         edges.append((src, label, dst))
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     return edges
 
 
@@ -286,13 +284,11 @@ def deadlock_classes(spaces: Spaces, ticks: Ticks) -> Job[list[Stuck]]:
         ):
             if seen not in states:
                 states[seen] = tuple(s for s, one in enumerate(own) if not one & seen)
-                if ticks.over(len(own) / 4):
-                    yield ticks.progress
+                yield from ticks.worked(len(own) / 4)
             stuck.append(states[seen])
         if all(stuck):
             classes[tuple(stuck)].append(centre)
-        if ticks.over(len(relations) + len(answers)):
-            yield ticks.progress
+        yield from ticks.worked(len(relations) + len(answers))
     return [(centres, *stuck) for stuck, centres in classes.items()]
 
 
@@ -411,8 +407,7 @@ def model_run(star: Star, model: Model, run: Run) -> Job[Run]:
         if step is not None:
             taken.append(step)
             rows.append(target)
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     states = np.array(rows, dtype=np.int64).reshape(len(rows), -1)
     return Run(np.array(taken, dtype=np.int32), states, length)
 

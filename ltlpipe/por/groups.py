@@ -140,13 +140,11 @@ def codes_of_processes(
     ticks = Ticks(STATIC, _ACTION_WORK)
     for transition in program.transitions():
         system.note(transition)
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     leads = []
     for action in program.actions:
         leads.append(system.is_closed(_places(action)))
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     seen = {
         atom
         for variable, value in atoms
@@ -188,8 +186,7 @@ def _blocked(system: _System, leads: Sequence[bool], seen: Set[Atom]) -> Job[set
             blocked.add(number)
         elif frozenset(_places(action)) in closed:
             rest.append(number)
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     for process, own in enumerate(system.program.processes):
         moves = sorted(
             (transition.source, transition.target, number)
@@ -204,8 +201,7 @@ def _blocked(system: _System, leads: Sequence[bool], seen: Set[Atom]) -> Job[set
             successors[source].append(target)
         edges = yield from back_edges(successors, states.initial)
         blocked |= {moves[edge][2] for edge in edges}
-        if ticks.over(len(rest)):
-            yield ticks.progress
+        yield from ticks.worked(len(rest))
     return blocked
 
 
@@ -427,8 +423,7 @@ def codes_of_clusters(net: NetModel, atoms: Set[Atom]) -> Job[np.ndarray]:
     for group in (yield from _groups(net, ticks)):
         if not any(visible & net.transitions[t].differences().keys() for t in group):
             groups.append(group)
-        if ticks.over(len(group)):
-            yield ticks.progress
+        yield from ticks.worked(len(group))
     feeds = yield from _feeds(net, groups, ticks)
     dropped = yield from feedback_vertices(feeds)
     codes = np.zeros((len(net.transitions), len(Entry)), dtype=np.int64)
@@ -449,8 +444,7 @@ def _groups(net: NetModel, ticks: Ticks) -> Job[list[list[int]]]:
         touched = transition.needs.keys() | transition.differences().keys()
         if special.isdisjoint(touched | transition.limits.keys()):
             alike[frozenset(transition.needs.items())].append(number)
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     # Who takes what the first takes, and none else takes from these places.
     return [
         group
@@ -471,8 +465,7 @@ def _feeds(
         for place in (p for t in group for p in net.transitions[t].puts):
             some = takers.get(place, [])
             fed.update(some)
-            if ticks.over(1 + len(some)):
-                yield ticks.progress
+            yield from ticks.worked(1 + len(some))
         feeds.append(sorted(fed))
     return feeds
 

@@ -170,8 +170,7 @@ class _Around:
             return set(range(self.n_transitions))
         if factors is None:
             return set(range(self.n_transitions))
-        if ticks.over(len(factors)):
-            yield ticks.progress
+        yield from ticks.worked(len(factors))
         either = operator == "==" or isinstance(expression, syntax.Variable)
         for transition, change in self._effects(factors).items():
             if change and (either or (change < 0) == value):
@@ -267,8 +266,7 @@ def watched(
             does_more = leaves | ((loops >= 0) & (loops & ~loops[a] != 0))
             goals = _hitting(a, letters[does_more], n_bits, costs)
             watch[state, a] = goals, up, down, loops[a] == full
-            if ticks.over(n_bits):
-                yield ticks.progress
+            yield from ticks.worked(n_bits)
     return watch
 
 

@@ -91,8 +91,7 @@ def run_in_single_moves(merged: ProgramModel, run: Run) -> Job[Run]:
         for own, state in steps:
             actions.append(own)
             states.append(list(state))
-        if ticks.over(len(steps)):
-            yield ticks.progress
+        yield from ticks.worked(len(steps))
     if run.length == len(run.actions):
         length = len(actions)
     return Run(

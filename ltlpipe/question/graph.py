@@ -208,8 +208,7 @@ class GraphQuestion(Question):
             if delegated:
                 condition = lettering.with_marks(condition, marks)
             found.append(lettering.letters_of(condition))
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
         return found
 
     def product(self, plan: Plan, trace: Trace) -> Job[GraphProduct]:

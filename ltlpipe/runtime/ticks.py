@@ -11,7 +11,9 @@ _TURN = 20_000
 class Ticks:
     """Counts the work of loops, so that they yield often enough and not too often.
 
-    Use it as ``if ticks.over(): yield ticks.progress``.
+    Use it as ``yield from ticks.worked()``; where an iteration takes less than a
+    microsecond, or what the job holds is told, as ``if ticks.over(): yield
+    ticks.progress``.
 
     Parameters
     ----------
@@ -30,6 +32,11 @@ class Ticks:
         self.unit_work = unit_work
         self.memory_bytes = memory_bytes
         self._work = 0.0
+
+    def worked(self, n: float = 1) -> tuple[Progress, ...]:
+        """Count `n` iterations; return what to yield: the progress if it is time."""
+        self._work += n * self.unit_work
+        return (self.progress,) if self._work >= _TURN else ()
 
     def over(self, n: float = 1) -> bool:
         """Count `n` iterations; return whether it is time to yield."""

@@ -246,8 +246,7 @@ def _ways(
         if (best == steps[:, left]).all():
             break
         steps[:, left] = best
-        if ticks.over(over.size):
-            yield ticks.progress
+        yield from ticks.worked(over.size)
     on_way = (steps[:, src] == over) & (steps[:, src] > 0) & (over < MOST_NEEDED)
     rows, taken = np.nonzero(on_way)
     after, place = np.zeros_like(steps), (rows, src[taken])
@@ -256,6 +255,5 @@ def _ways(
     while (common == _LATER).any():
         behind = np.take_along_axis(common, after, axis=1)
         common = np.where(common == _LATER, behind, common)
-        if ticks.over(common.size):
-            yield ticks.progress
+        yield from ticks.worked(common.size)
     return np.stack([steps, common])

@@ -119,6 +119,5 @@ def _run_of(walks: NetWalks) -> Job[Run]:
         if action >= 0:
             own = slice(frame.change_first[action], frame.change_first[action + 1])
             states[step + 1, frame.change_place[own]] += frame.change[own]
-        if ticks.over(len(frame.initial) + 1000):
-            yield ticks.progress
+        yield from ticks.worked(len(frame.initial) + 1000)
     return Run(actions, states, length)

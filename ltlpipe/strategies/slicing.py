@@ -85,8 +85,7 @@ class Trials:
     def spent(self, work: float) -> Job[None]:
         """Count work, and yield if it is time to."""
         self.left -= work
-        if self._ticks.over(work):
-            yield self._ticks.progress
+        yield from self._ticks.worked(work)
 
     def violates(self, letters: Sequence[int], length: int) -> Job[bool]:
         """Whether the automaton accepts letters; the prefix has so many of them."""

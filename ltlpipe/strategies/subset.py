@@ -238,8 +238,7 @@ class _Component:
                 rounds.add(frozenset(states))
             for label in word:
                 steps += 1
-                if ticks.over(1 + len(states) * (label in own)):
-                    yield ticks.progress
+                yield from ticks.worked(1 + len(states) * (label in own))
                 if label in own:
                     after = self._after(states, [label])
                     states = self._closed(after, hidden)

@@ -192,8 +192,7 @@ def reduced_net(
     ticks = Ticks(_PHASE, _UNIT)
     for number, own in enumerate(net.transitions):
         draft.enter(Sequence(dict(own.pre), dict(own.post), (number,)))
-        if ticks.over(1 + len(own.pre) + len(own.post)):
-            yield ticks.progress
+        yield from ticks.worked(1 + len(own.pre) + len(own.post))
     rules = STUTTERING if stuttering else ALWAYS
     spent, before = 0.0, None
     while before != draft.applied and spent < MOST_WORK:
@@ -201,8 +200,7 @@ def reduced_net(
         for rule in rules:
             for work in rule(draft):
                 spent += work
-                if ticks.over(work):
-                    yield ticks.progress
+                yield from ticks.worked(work)
                 if spent >= MOST_WORK:
                     break
     return Reduction(net, draft) if draft.applied else None

@@ -186,8 +186,7 @@ def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
     ticks = Ticks(SYMMETRY, 20)
     uses = _Uses(net)
     for _ in uses.note():
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     group = ColourGroup(net, [], [])
     for sort, about in enumerate(net.sorts):
         size = len(about.ids)
@@ -205,8 +204,7 @@ def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
                 why = "the net names each colour"
         if why is not None:
             group.refused.append(f"sort {about.name}: {why}")
-        if ticks.over(size):
-            yield ticks.progress
+        yield from ticks.worked(size)
     return group
 
 
@@ -360,8 +358,7 @@ def _orbits_of(net: SymmetricNet, group: ColourGroup, ticks: Ticks) -> Job[list[
         place, colours = net.cells.split(cell)
         told = _orbit(list(zip(net.cells.domains[place], colours, strict=True)), labels)
         orbits.append(known.setdefault((place, *told), len(known)))
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     return orbits
 
 

@@ -280,8 +280,7 @@ class _Lifting:
         """
         goal = self._found.states[k + 1].astype(np.int64)
         for step in self._steps(tuple(self._found.states[k].tolist())):
-            if self._ticks.over():
-                yield self._ticks.progress
+            yield from self._ticks.worked()
             if step.kind != kind:
                 continue
             target = np.array(step.state, dtype=np.int64)
@@ -293,8 +292,7 @@ class _Lifting:
     def _take(self, state: np.ndarray, goal: tuple[int, ...], kind: int) -> Job[None]:
         """Take a step to a state, by an action of which the property sees the same."""
         for step in self._steps(tuple(state.tolist())):
-            if self._ticks.over():
-                yield self._ticks.progress
+            yield from self._ticks.worked()
             if step.kind == kind and step.state == goal:
                 self.actions.append(step.action)
                 return

@@ -65,6 +65,5 @@ def allocation(sizes: list[int], ticks: Ticks) -> Job[list[Field]]:
         taken = used[word]
         fields[i] = Field(word, min(taken, _WORD_BITS - 1), bits[i])
         used[word] = taken + bits[i]
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     return [fields[i] for i in range(len(sizes))]

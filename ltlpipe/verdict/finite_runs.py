@@ -195,8 +195,7 @@ def cut(system: System, formula: Formula, options: Options, run: Run) -> Job[Fin
             break
         place = k if k < len(actions) else length + (k - length) % n_cycle
         kind = word.ends_in(states[place])
-        if ticks.over(1 if kind is None else k + 1):
-            yield ticks.progress
+        yield from ticks.worked(1 if kind is None else k + 1)
         if kind is not None and word.is_violated():
             places = [
                 j if j < len(actions) else length + (j - length) % n_cycle

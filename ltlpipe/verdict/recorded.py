@@ -362,8 +362,7 @@ class RunFinder:
             layer: _Layer = {}
             for state in found[-1]:
                 for taken in self._like(state, self._record.steps[k]):
-                    if self._ticks.over():
-                        yield self._ticks.progress
+                    yield from self._ticks.worked()
                     layer.setdefault(taken.state, {})[state, taken] = None
                     if len(layer) > MOST_ALIKE:
                         self.missing = k

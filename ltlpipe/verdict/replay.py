@@ -123,8 +123,7 @@ def _by_components(network: Network, lasso: Lasso, *, stutters: bool) -> Job[Non
     named = zip(lasso.actions.tolist(), lasso.action_names, strict=True)
     moves = pairwise(map(np.ndarray.tolist, lasso.states))
     for k, ((action, name), (src, dst)) in enumerate(zip(named, moves, strict=True)):
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
         if action < 0:
             if not stutters or src != dst:
                 raise ReplayError(f"step {k} repeats a state but may not")
@@ -168,8 +167,7 @@ def _by_interpreter(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
     states = [tuple(state) for state in lasso.states.tolist()]
     ticks = Ticks(REPLAYING, model.step_work)
     for k, action in enumerate(lasso.actions.tolist()):
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
         if action < 0:
             is_dead = next(model.each_step(states[k]), None) is None
             if not stutters or not is_dead or states[k] != states[k + 1]:
@@ -178,8 +176,7 @@ def _by_interpreter(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
         is_step = False
         for step in model.steps_by(states[k], action):
             is_step |= step == (action, states[k + 1])
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
         if not is_step:
             raise ReplayError(
                 f"step {k}: {model.actions[action]} does not lead from "
@@ -209,8 +206,7 @@ def _by_edges(
                 )
             if k >= len(lasso.prefix):
                 seen |= stepper.marks_of(edge)
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     if accepting and not stepper.accepts(seen):
         raise ReplayError("the graph does not accept the run")
 
@@ -313,8 +309,7 @@ def spelling_of_states(
     for k, (state, action) in enumerate(
         zip(lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True)
     ):
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
         letter = frozenset(holds(propositions, state, action))
         word[k] = numbers.setdefault(letter, len(numbers))
     return Spelling(tuple(propositions), [sorted(names) for names in numbers], word)

@@ -100,8 +100,7 @@ def proved_network(
         for box in boxes:
             for given in source.inputs:
                 check.taken(own, box, given, steps)
-                if ticks.over():
-                    yield ticks.progress
+                yield from ticks.worked()
     return Network([component], name)
 
 

@@ -300,8 +300,7 @@ def possible(network: Network) -> Job[Possible]:
             fresh = set(waiting.pop(action)) - reached
             reached |= fresh
             stack += fresh
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
     happens = [not count for count in missing]
     states = [np.zeros(lts.n_states, dtype=np.bool_) for lts in components]
     for i, state in reached:

@@ -332,12 +332,10 @@ class _Check:
             proof.check_inductive(document.inductive)
             for clause in document.clauses:
                 proof.check_clause(clause["cube"], clause["refutation"])
-                if ticks.over():
-                    yield ticks.progress
+                yield from ticks.worked()
             for fact in document.facts:
                 proof.check_fact(fact)
-                if ticks.over():
-                    yield ticks.progress
+                yield from ticks.worked()
             known = {
                 "clauses": [clause["cube"] for clause in document.clauses],
                 "facts": [[fact["always"], fact["then"]] for fact in document.facts],

@@ -407,8 +407,7 @@ class NestedDFS(Search):
         for state in path[start:].tolist():
             if self._accepts(state):
                 return (yield from PathFinder(self).lasso_through(state))
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
         raise ReplayError(f"no state of the cycle that {self.name} has found accepts")
 
     def _accepts(self, state: int) -> bool:

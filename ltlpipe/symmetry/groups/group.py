@@ -239,8 +239,7 @@ class Group:
                 for element in factor.elements:
                     least = np.minimum(least, least[element])
                     least[element] = np.minimum(least[element], least)
-                    if ticks.over(1 + len(least) / ENTRIES_PER_TICK):
-                        yield ticks.progress
+                    yield from ticks.worked(1 + len(least) / ENTRIES_PER_TICK)
         return least
 
     def normalised(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

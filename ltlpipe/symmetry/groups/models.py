@@ -63,8 +63,7 @@ def letter_classes(automaton: PropertyAutomaton) -> Job[np.ndarray]:
             begin, end = first[at], first[at + 1]
             edges = zip(targets[begin:end], marks[begin:end], strict=True)
             signatures[letter >> own].append(frozenset(edges))
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
     known: dict[tuple[object, ...], int] = {}
     classes = [known.setdefault(tuple(s), k) for k, s in enumerate(signatures)]
     return np.array(classes, dtype=np.int64)
@@ -230,8 +229,7 @@ def _drawn_net(
     places = []
     for tokens in net.initial():
         places.append(graph.add(("place", tokens if keeps_initial else None)))
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     first = propositions.add_points(graph, fixed=fixed)
     transitions = []
     for transition in net.transitions:
@@ -245,8 +243,7 @@ def _drawn_net(
             graph.add(("limit", most), taken, places[place])
         for place in transition.resets:
             graph.add("reset", taken, places[place])
-        if ticks.over(1 + len(needs) + len(puts)):
-            yield ticks.progress
+        yield from ticks.worked(1 + len(needs) + len(puts))
     draw_propositions(graph, propositions, first, places, transitions)
     return graph
 

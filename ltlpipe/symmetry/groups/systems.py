@@ -143,8 +143,7 @@ def _numbered(keys: Iterable[tuple[Any, ...]], ticks: Ticks) -> Job[list[int]]:
     for key in keys:
         numbers.append(known.setdefault(key, len(known)))
         parts = key[-1]
-        if ticks.over(1 + (len(parts) if isinstance(parts, tuple) else 0)):
-            yield ticks.progress
+        yield from ticks.worked(1 + (len(parts) if isinstance(parts, tuple) else 0))
     return numbers
 
 
@@ -171,22 +170,19 @@ def drawn(
         for state, known in enumerate(is_reached.tolist()):
             begins = keeps_initial and state == component.initial
             graph.add(("state", known, begins, _accepts(component, state)))
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
     components = []
     for number, component in enumerate(network.components):
         own = range(int(first[number]), int(first[number + 1]))
         colour = "component", component.accepting is None
         components.append(graph.add(colour, *own))
-        if ticks.over(len(own)):
-            yield ticks.progress
+        yield from ticks.worked(len(own))
     actions = []
     for action, kind in zip(network.actions, kinds.tolist(), strict=True):
         # A component may take part and never move: then the action never happens.
         members = [components[c] for c in action.participants]
         actions.append(graph.add(("action", kind), *members))
-        if ticks.over(len(members)):
-            yield ticks.progress
+        yield from ticks.worked(len(members))
     for number, component in enumerate(network.components):
         base, entries = int(first[number]), len(graph.colours)
         states = np.arange(base, base + component.n_states)
@@ -194,8 +190,7 @@ def drawn(
         of_label = np.array([actions[k] for k in network.label_actions[number]], int)
         ends = base + component.src, entries + component.dst, of_label[component.label]
         graph.add_alike("transition", np.stack(ends, axis=1))
-        if ticks.over(component.n_states + component.n_transitions):
-            yield ticks.progress
+        yield from ticks.worked(component.n_states + component.n_transitions)
     return graph
 
 
@@ -226,8 +221,7 @@ def _drawn(
     drawing.draw_channels()
     for process in range(len(program.processes)):
         drawing.draw_process(process)
-        if ticks.over(20 * len(program.processes[process].transitions)):
-            yield ticks.progress
+        yield from ticks.worked(20 * len(program.processes[process].transitions))
     for process, state, truth in program.assertions:
         colour = "assertion", state
         drawing.graph.add(colour, drawing.processes[process], drawing.drawn(truth))
@@ -242,8 +236,7 @@ def _drawn(
         is_apart = is_first or (tells_steps and program.has_control)
         called = "action", number if is_apart else None
         actions.append(draw_ordered(drawing.graph, called, moves))
-        if ticks.over(4):
-            yield ticks.progress
+        yield from ticks.worked(4)
     draw_propositions(drawing.graph, propositions, first, drawing.variables, actions)
     return drawing.graph
 

@@ -254,8 +254,7 @@ class _Finder:
         key = tuple(permutation.items())
         if key not in self._images:
             self._images[key] = self._forms.images(permutation)
-            if self._ticks.over(self._forms.size):
-                yield self._ticks.progress
+            yield from self._ticks.worked(self._forms.size)
         images = self._images[key]
         at = self._n + about
         if about >= 0 and images[at] != self._unmoved[at]:
@@ -271,8 +270,7 @@ class _Finder:
         taken = np.zeros(len(allowed), dtype=np.int64)
         for bit, image in enumerate(moved):
             taken |= (numbers >> place[image] & 1) << bit
-        if self._ticks.over(len(allowed) * len(moved) / 100):
-            yield self._ticks.progress
+        yield from self._ticks.worked(len(allowed) * len(moved) / 100)
         return bool((allowed[taken] == allowed).all())
 
 
@@ -293,11 +291,9 @@ def isotropy_groups(
             for step, letters, told in finder.parts(read):
                 found = yield from finder.isotropy(told, step.number)
                 by_group[found].append(PhaseEdge(letters, dst, marks))
-                if ticks.over(automaton.n_letters / 100):
-                    yield ticks.progress
+                yield from ticks.worked(automaton.n_letters / 100)
         phases.append([Phase(*item) for item in by_group.items()])
-        if ticks.over(automaton.n_letters):
-            yield ticks.progress
+        yield from ticks.worked(automaton.n_letters)
     return phases
 
 

@@ -407,8 +407,7 @@ def run_through(underlying: NetSteps, search: PowersetSearch, sets: SetRun) -> J
         watching = underlying.state_of(whole).watching
         blocks = [_read(whole, field) for field in underlying.made.of_members]
         for step in underlying.predecessors(after, blocks, watching, marks):
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
             if step is None:
                 continue
             row = underlying.set_of(step[1])

@@ -499,16 +499,14 @@ class _Builder:
             for k, (stride, sort) in enumerate(pairs):
                 colours = (numbers - base) // stride % self.net.size(sort)
                 table[numbers, 4 + k] = self.first[sort] + colours
-            if self._ticks.over(len(numbers) / 100):
-                yield self._ticks.progress
+            yield from self._ticks.worked(len(numbers) / 100)
         bits = np.full((self.n_words, _WORD_BITS), -1, dtype=np.int64)
         self.masks = np.zeros(self.n_words, dtype=np.uint64)
         for cell, own in self.of_cells.items():
             table[cell, :3] = _triple(own)
             bits[own.word, own.shift : own.shift + own.bits] = cell
             self.masks[own.word] |= np.uint64(own.mask << own.shift)
-            if self._ticks.over():
-                yield self._ticks.progress
+            yield from self._ticks.worked()
         header[Head.PLACES] = self.ints.append(places)
         header[Head.CELLS] = self.ints.append(table)
         header[Head.BITS] = self.ints.append(bits)
@@ -533,8 +531,7 @@ class _Builder:
         cells = []
         for transition, own in zip(self.net.transitions, bits, strict=True):
             cells.append(made.append(transition, own))
-            if self._ticks.over(50):
-                yield self._ticks.progress
+            yield from self._ticks.worked(50)
         header = self.header
         header[Head.TAKEN] = any(own is not None for own in bits)
         header[Head.TRANSITIONS] = len(cells)
@@ -555,8 +552,7 @@ class _Builder:
             offsets = np.searchsorted(letters[order], np.arange(n_letters + 1))
             parts = phase.group, offsets, ends[order]
             cells.append([self.ints.append(part) for part in parts])
-            if self._ticks.over(n_letters / 10):
-                yield self._ticks.progress
+            yield from self._ticks.worked(n_letters / 10)
         first = np.cumsum([0, *map(len, phases)])
         header = self.header
         header[Head.PHASES] = self.ints.append(first)

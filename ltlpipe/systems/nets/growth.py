@@ -79,8 +79,7 @@ def growth_of(net: NetModel, work: float, seed: int = 0) -> Job[Growth | None]:
         while True:
             spent = walk.step()
             work -= spent
-            if ticks.over(spent):
-                yield ticks.progress
+            yield from ticks.worked(spent)
             if walk.found is not None:
                 yield ticks.progress
                 return walk.found

@@ -61,8 +61,7 @@ def place_bounds(net: Net) -> Job[Bounds]:
             known = tokens[p]
             tokens[p] = bound if known is None else min(bound, known)
             share[p] = min(share[p], total / len(support))
-        if ticks.over(len(support)):
-            yield ticks.progress
+        yield from ticks.worked(len(support))
     return Bounds(tokens, share)
 
 
@@ -81,8 +80,7 @@ def _exclusive(net: Net, ticks: Ticks) -> Job[list[dict[int, int]]]:
         gains = np.bincount(owner, weights=inside[place] * change)
         if gains.max(initial=0) <= 0:
             found.append(dict.fromkeys(own, 1))
-        if ticks.over(2 * len(owner)):
-            yield ticks.progress
+        yield from ticks.worked(2 * len(owner))
     return found
 
 
@@ -128,8 +126,7 @@ def semiflows(net: Net, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:
         effort += work
         if effort > _MAX_EFFORT:
             return none
-        if ticks.over(work + rows.size):
-            yield ticks.progress
+        yield from ticks.worked(work + rows.size)
         rows = _without(rows, column, n_columns, max_rows)
         left[column] = False
     flows = rows[:, n_columns:]
@@ -137,8 +134,7 @@ def semiflows(net: Net, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:
     for k, flow in enumerate(flows):
         # No sum can overflow: weights and effects are small.
         sound[k] = not (flow @ effect).any()
-        if ticks.over(effect.size):
-            yield ticks.progress
+        yield from ticks.worked(effect.size)
     return np.asarray(flows[sound])
 
 
@@ -162,8 +158,7 @@ def _different_effects(net: Net, ticks: Ticks) -> Job[np.ndarray | None]:
             begin = end
         if len(different) > most:
             return None
-        if ticks.over(_PER_ARC * (len(piece) + len(owner))):
-            yield ticks.progress
+        yield from ticks.worked(_PER_ARC * (len(piece) + len(owner)))
     texts = sorted(different, key=len)
     pairs = np.frombuffer(b"".join(texts), dtype=np.int64).reshape(-1, 2)
     effect = np.zeros((len(net.places), len(texts)), dtype=np.int64)
@@ -192,8 +187,7 @@ def _independent(effect: np.ndarray, ticks: Ticks) -> Job[list[int]]:
         reduced[others] = (reduced[others] - factor * reduced[row] % _PRIME) % _PRIME
         chosen.append(column)
         row += 1
-        if ticks.over(10 * (len(others) + 1) * effect.shape[1]):
-            yield ticks.progress
+        yield from ticks.worked(10 * (len(others) + 1) * effect.shape[1])
         if row == effect.shape[0]:
             break
     return chosen

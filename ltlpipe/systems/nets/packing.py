@@ -118,8 +118,7 @@ class TableBuilder:
             done += len(piece)
             n_before += len(words)
             parts.append(words)
-            if ticks.over(len(piece) + len(words)):
-                yield ticks.progress
+            yield from ticks.worked(len(piece) + len(words))
         candidates[-1, Candidate.TESTS] = n_before
         cells = self._cells(places, counts, n_free)
         header = np.zeros(len(Header), dtype=np.int64)
@@ -145,8 +144,7 @@ class TableBuilder:
             first = order[group_begins(owner)]
             owners[piece[owner[first]]] = place[first]
             owners[piece[owner[weight > self.most[place]]]] = _LEFT_OUT
-            if ticks.over(len(piece) + len(owner)):
-                yield ticks.progress
+            yield from ticks.worked(len(piece) + len(owner))
         return owners
 
     def _listed(self, owners: np.ndarray, seed: int | None) -> np.ndarray:
@@ -321,16 +319,14 @@ def first_widths(net: Net, ticks: Ticks) -> Job[Widths]:
     for piece in net.pieces():
         _, place, change = net.effects(piece)
         np.maximum.at(added, place, change)
-        if ticks.over(len(piece) + len(place)):
-            yield ticks.progress
+        yield from ticks.worked(len(piece) + len(place))
     held = zip(net.initial(), added.tolist(), net.bounds.tokens, strict=True)
     bits, proven = [], []
     for tokens, put, bound in held:
         least = max(tokens, put, bound or 0).bit_length()
         bits.append(min(least, MAX_BITS))
         proven.append(bound is not None and bound.bit_length() <= bits[-1])
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     return Widths(tuple(bits), tuple(proven))
 
 

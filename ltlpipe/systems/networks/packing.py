@@ -293,8 +293,7 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     counts = np.bincount(src, minlength=len(named))
     bounds = np.concatenate([[0], np.cumsum(counts)])
     begins, targets = bounds.data, ordered.data
-    if ticks.over(m):
-        yield ticks.progress
+    yield from ticks.worked(m)
     seen = bytearray(len(named))
     is_seen = np.frombuffer(seen, dtype=np.bool_)  # the same memory
     waiting = [start]
@@ -310,8 +309,7 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
             found = np.unique(found[~is_seen[found]])
             is_seen[found] = True
             waiting = found.tolist()
-            if ticks.over(len(level) / 4):
-                yield ticks.progress
+            yield from ticks.worked(len(level) / 4)
             continue
         state = waiting.pop()
         for target in targets[begins[state] : begins[state + 1]]:

@@ -125,8 +125,7 @@ class TableBuilder:
             # The more states the owner has, the fewer moves are tried in vain.
             owner = max(action.participants, key=lambda p: len(local[p]))
             listed[owner].append(self._joint_moves(number, action, steps, owner))
-            if ticks.over(_n_joint(steps) + _PER_ACTION):
-                yield ticks.progress
+            yield from ticks.worked(_n_joint(steps) + _PER_ACTION)
         for parts in listed:
             self._moves.append((yield from self._concatenated(parts, ticks)))
             parts.clear()  # nothing is held twice
@@ -183,8 +182,7 @@ class TableBuilder:
         for first in range(0, len(order), _SLICE):
             some = slice(first, first + _SLICE)
             words[some] = every.words[order[some]]
-            if ticks.over(len(order[some])):
-                yield ticks.progress
+            yield from ticks.worked(len(order[some]))
         return _Moves(every.state[order], every.action[order], words)
 
     def build(
@@ -223,8 +221,7 @@ class TableBuilder:
             end = first + len(moves.state)
             actions[first:end], words[first:end] = moves.action, moves.words
             first = end
-            if ticks.over(len(moves.state)):
-                yield ticks.progress
+            yield from ticks.worked(len(moves.state))
         labelled = np.stack([actions, letters[actions]], axis=1)
         header[Header.MOVES] = ints.append(labelled)
         header[Header.N_WIDE] = len(self._wide)
@@ -334,8 +331,7 @@ def _steps_by_label(
             if not (pairs[1:] > pairs[:-1]).all():
                 own = own[np.sort(np.unique(pairs, return_index=True)[1])]
         found[name] = _Steps(src[own], dst[own])
-        if ticks.over(1 + last - first):
-            yield ticks.progress
+        yield from ticks.worked(1 + last - first)
     return found
 
 

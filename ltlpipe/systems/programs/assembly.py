@@ -166,8 +166,7 @@ class _Assembler:
         for statement in statements:
             begin = len(self._code)
             yield from self._statement(statement)
-            if self._ticks.over(_INSTRUCTION_WORK * (len(self._code) - begin)):
-                yield self._ticks.progress
+            yield from self._ticks.worked(_INSTRUCTION_WORK * (len(self._code) - begin))
 
     def _inner(self, statements: Sequence[ast.stmt]) -> Job[None]:
         with self._scope():

@@ -200,8 +200,7 @@ class Parser:
             begin = self._at
             self._last = begin + MAX_TOKENS
             parts.append(part())
-            if self._ticks.over(self._at - begin):
-                yield self._ticks.progress
+            yield from self._ticks.worked(self._at - begin)
         if end is not None:
             self.expect(end)
         return tuple(parts)

@@ -591,8 +591,7 @@ def _thresholds(program: Program) -> Job[list[int]]:
         for expression in transition.expressions():
             if isinstance(expression, Number):
                 found.add(expression.value)
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
     return sorted({MIN, MAX, *(n + k for n in found for k in (-1, 0, 1))})
 
 

@@ -104,8 +104,9 @@ def narrowed(net: ColouredNet, ticks: Ticks) -> Job[list[dict[int, list[int]] | 
             for target, what in transition.post if known is not None else ():
                 changed |= put(target, what, known or {})
             size = 0 if known is None else sum(map(len, known.values()))
-            if ticks.over(1 + size * (1 + len(transition.pre) + len(transition.post))):
-                yield ticks.progress
+            yield from ticks.worked(
+                1 + size * (1 + len(transition.pre) + len(transition.post))
+            )
     return variables
 
 

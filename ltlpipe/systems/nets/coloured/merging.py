@@ -106,8 +106,7 @@ class Classes:
                     n = len(keys)
                     shifted = [keys[(c - entry.shift) % n] for c in range(n)]
                     self._tell(position, shifted)
-                if ticks.over(len(keys)):
-                    yield ticks.progress
+                yield from ticks.worked(len(keys))
             for place in self._changed:
                 waiting.update(dict.fromkeys(takers[place]))
 
@@ -254,8 +253,7 @@ class MergedNet(UnfoldedNet):
         actions = run.actions.tolist()
         for action in actions[: run.length]:
             trail.take(action)
-            if ticks.over(1 + len(trail.marking)):
-                yield ticks.progress
+            yield from ticks.worked(1 + len(trail.marking))
         begins: dict[frozenset[tuple[int, int]], int] = {}
         while (now := frozenset(trail.marking.items())) not in begins:
             begins[now] = len(trail.actions)
@@ -263,8 +261,7 @@ class MergedNet(UnfoldedNet):
                 if trail.is_long:
                     return None
                 trail.take(action)
-                if ticks.over(1 + len(trail.marking)):
-                    yield ticks.progress
+                yield from ticks.worked(1 + len(trail.marking))
         return trail.run(begins[now])
 
 

@@ -297,8 +297,7 @@ class Unfolding:
         for k, weights in enumerate(self.pre):
             for cell in weights:
                 takers[cell].append(k)
-            if self.ticks.over(1 + len(weights)):
-                yield self.ticks.progress
+            yield from self.ticks.worked(1 + len(weights))
         taken = [k for k, n in enumerate(missing) if n == 0]
         put = (cell for k in taken for cell in self.post[k])
         marked = dict.fromkeys([*self.initial, *put])
@@ -310,8 +309,7 @@ class Unfolding:
                     taken.append(k)
                     waiting += [cell for cell in self.post[k] if cell not in marked]
                     marked.update(dict.fromkeys(self.post[k]))
-            if self.ticks.over(1 + len(takers[cell])):
-                yield self.ticks.progress
+            yield from self.ticks.worked(1 + len(takers[cell]))
         return sorted(taken), sorted(marked)
 
     def _differing(self, taken: list[int]) -> list[int]:
@@ -326,8 +324,7 @@ class Unfolding:
         places: list[Place] = []
         for cell in marked:
             places.append(Place(*names.id_and_name(cell), self.initial.get(cell, 0)))
-            if ticks.over(3):
-                yield ticks.progress
+            yield from ticks.worked(3)
         number = {cell: k for k, cell in enumerate(marked)}
         names = Names(net, net.transitions, self.moves)
         transitions: list[Transition] = []
@@ -337,8 +334,7 @@ class Unfolding:
                 for side in (self.pre, self.post)
             )
             transitions.append(Transition(*names.id_and_name(move), pre, post))
-            if ticks.over(5 + _PER_ARC * (len(pre) + len(post))):
-                yield ticks.progress
+            yield from ticks.worked(5 + _PER_ARC * (len(pre) + len(post)))
         self._check_ids([*places, *transitions])
         result = UnfoldedNet.__new__(UnfoldedNet)
         yield from result.fill(places, transitions, net.name)

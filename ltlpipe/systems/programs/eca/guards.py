@@ -138,8 +138,7 @@ def regions_before(ranges: Ranges) -> Job[dict[int, list[int]]]:
         queued.discard(k)
         known = ranges.before(k, before[k])
         work = 300 + 10 * len(rules.rules[k].body) + following.possible.size / 20
-        if ticks.over(work):
-            yield ticks.progress
+        yield from ticks.worked(work)
         if known is not None:
             ranges.run(rules.rules[k].body, known)
             spread(masks_of(known))
@@ -191,8 +190,7 @@ class _Builder:
         split = None
         if len(candidates) > _FEW and self._left > 0:
             split = self._best(candidates, known)
-            if self._ticks.over(len(candidates) * 8):
-                yield self._ticks.progress
+            yield from self._ticks.worked(len(candidates) * 8)
         if split is None:
             self._leaf(candidates, known)
             return

@@ -145,8 +145,7 @@ class Liveness:
                 continue
             masks = None if self._regions is None else self._regions[number]
             before = ranges.before(number, masks)
-            if ticks.over(1 + len(rule.body)):
-                yield ticks.progress
+            yield from ticks.worked(1 + len(rule.body))
             if before is None or not rule.inputs:
                 continue
             after = before.copy()
@@ -214,8 +213,7 @@ class Liveness:
                     reached[k] = True
                     self.behaviours[k].group = group_of(self.behaviours[k].after)
             self._groups.append(_Group(own, following))
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
         place = np.cumsum(reached) - 1
         self.behaviours = [b for b in self.behaviours if b.group >= 0]
         for group in self._groups:
@@ -249,8 +247,7 @@ class Liveness:
             begun[g], group.needs = True, needs
             for k in members[g]:
                 before = self._before(behaviours[k], needs)
-                if ticks.over():
-                    yield ticks.progress
+                yield from ticks.worked()
                 if (before != inward[k]).any():
                     inward[k] = before
                     waiting.update(dict.fromkeys(preceding[k]))

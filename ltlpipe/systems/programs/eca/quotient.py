@@ -234,8 +234,7 @@ class _Induction:
                 self._work += work
                 if self._work > _MOST_WORK:
                     raise DoubtError
-                if ticks.over(work):
-                    yield ticks.progress
+                yield from ticks.worked(work)
 
     def _taken(self, cell: Cell, sets: Sets, number: int) -> int:
         """Let the states of a cell take an input; return how many rules were run."""

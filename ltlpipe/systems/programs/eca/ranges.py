@@ -171,8 +171,7 @@ class Ranges:
                 if users[number].isdisjoint(before):
                     continue
                 known = self.before(number)
-                if ticks.over(1 + len(rule.body)):
-                    yield ticks.progress
+                yield from ticks.worked(1 + len(rule.body))
                 if known is None:
                     continue
                 self.run(rule.body, known)

@@ -277,8 +277,7 @@ def rules_of(source: Source, file: str) -> Job[Rules]:
     for rule in lowering.walk(source.functions[STEP], (), 0):
         if rule is not None:
             lowering.found.append(rule)
-        if ticks.over():
-            yield ticks.progress
+        yield from ticks.worked()
     rules = (*lowering.errors, *lowering.found)
     if len(source.inputs) > MOST_INPUTS:
         message = f"{len(source.inputs)} inputs, expected at most {MOST_INPUTS}"

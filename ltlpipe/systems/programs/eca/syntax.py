@@ -188,8 +188,7 @@ class _Reader:
                 yield from self._function(ticks)
             else:
                 raise self._expected("a declaration, 'int' or 'void'")
-            if ticks.over(self._at - before):
-                yield ticks.progress
+            yield from ticks.worked(self._at - before)
         return self._checked()
 
     def _checked(self) -> Source:
@@ -341,8 +340,7 @@ class _Reader:
         while not self._takes("}"):
             before = self._at
             body += self._statement()
-            if ticks.over(self._at - before):
-                yield ticks.progress
+            yield from ticks.worked(self._at - before)
         self._functions[name] = tuple(body)
 
     # --- statements ---------------------------------------------------------

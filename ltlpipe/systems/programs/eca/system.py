@@ -151,8 +151,7 @@ class EcaSystem(Network):
         ticks = Ticks("replaying", _STEP_WORK)
         for name in word[:start]:
             replay.take(name)
-            if ticks.over():
-                yield ticks.progress
+            yield from ticks.worked()
         cycle = word[start:]
         if not cycle:
             return None
@@ -165,8 +164,7 @@ class EcaSystem(Network):
             seen.add(state)
             for name in cycle:
                 replay.take(name)
-                if ticks.over():
-                    yield ticks.progress
+                yield from ticks.worked()
         return None
 
 

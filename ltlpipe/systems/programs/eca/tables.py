@@ -133,8 +133,7 @@ def make_tables(
         rules.append((inputs, output, writer.placed(code), writer.placed(condition)))
         kept.append(keeps)
         constants.append(values)
-        if ticks.over(1 + len(behaviour.body)):
-            yield ticks.progress
+        yield from ticks.worked(1 + len(behaviour.body))
     tree = yield from decision_tree(ranges, [b.number for b in behaviours])
     fields = [(f.word, f.shift, f.mask, f.low) for f in layout.fields]
     tables = Tables(
