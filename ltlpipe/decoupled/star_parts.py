@@ -51,7 +51,7 @@ from ltlpipe.systems.programs.model import DveModel
 from ltlpipe.systems.programs.program import Element
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence, Set
+    from collections.abc import Callable, Iterable, Sequence, Set
 
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.systems.models import Model
@@ -388,7 +388,7 @@ class Effort(Ticks):
         self._most = looks
         self._left: float = looks
 
-    def worked(self, n: float = 1) -> tuple[Progress, ...]:
+    def worked(self, n: float = 1) -> Iterable[Progress]:
         """Count looks; return what to yield."""
         self._left -= n
         return super().worked(n)

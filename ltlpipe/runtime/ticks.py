@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ltlpipe.runtime.jobs import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _TURN = 20_000
 """Units of work (microseconds, roughly) after which a loop yields."""
@@ -33,10 +38,13 @@ class Ticks:
         self.memory_bytes = memory_bytes
         self._work = 0.0
 
-    def worked(self, n: float = 1) -> tuple[Progress, ...]:
+    def worked(self, n: float = 1) -> Iterable[Progress]:
         """Count `n` iterations; return what to yield: the progress if it is time."""
         self._work += n * self.unit_work
-        return (self.progress,) if self._work >= _TURN else ()
+        return self._pause() if self._work >= _TURN else ()
+
+    def _pause(self) -> Iterator[Progress]:
+        yield self.progress  # a generator, as jobs are sent what they are granted
 
     def over(self, n: float = 1) -> bool:
         """Count `n` iterations; return whether it is time to yield."""
