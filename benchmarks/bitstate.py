@@ -36,8 +36,7 @@ import numpy as np
 
 from benchmarks import record
 from ltlpipe import LTS, LtlpipeError, Network, check, load
-from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network, ring
 from ltlpipe.verdict.verdict import HOLDS
 
 if TYPE_CHECKING:

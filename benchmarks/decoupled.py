@@ -44,8 +44,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import cunf, decoupled_random, por, record, spin
 from benchmarks.tasks import CUNF, SPIN, Limits, Options, Task, answers, medians, ours
-from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network, ring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import decoupled_plots, record
 from benchmarks.tasks import SPIN, TOO_LATE, Limits, Options, Task, answers, ours
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 
 if TYPE_CHECKING:
     import argparse

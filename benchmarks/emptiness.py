@@ -52,8 +52,7 @@ from benchmarks.spot_checks import (
 )
 from ltlpipe import Network, UnsupportedError, check
 from ltlpipe.automata.translation import spot_version
-from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network, ring
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 

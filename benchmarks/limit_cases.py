@@ -15,8 +15,7 @@ import numpy as np
 from benchmarks import cases
 from benchmarks.families.client_server import client_server
 from benchmarks.families.nets import kanban
-from ltlpipe.families.networks import philosophers
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.generating import instances
 from ltlpipe.question.conditions import REDUCTION_NAMES

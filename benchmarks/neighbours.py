@@ -30,7 +30,7 @@ import numpy as np
 import ltlpipe
 from benchmarks import record
 from ltlpipe.batch.rers_problems import candidates
-from ltlpipe.families.random_networks import random_lassos
+from ltlpipe.families.networks import random_lassos
 from ltlpipe.families.rers_networks import STYLES, rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, interrupt_free, satisfies

@@ -33,8 +33,7 @@ from benchmarks import record
 from benchmarks.families.leader_election import leader_election
 from benchmarks.formula_sets import random_interruptible
 from ltlpipe import LTS, Network, check
-from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network, ring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

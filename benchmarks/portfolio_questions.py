@@ -21,8 +21,12 @@ from benchmarks.families.client_server import client_server, dispatcher
 from benchmarks.families.leader_election import leader_election
 from benchmarks.families.nets import coloured_peers, dining, kanban, token_ring
 from ltlpipe import load
-from ltlpipe.families.networks import coloured_client_server, philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import (
+    coloured_client_server,
+    philosophers,
+    random_network,
+    ring,
+)
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.batch.table_files import CsvWriter
-from ltlpipe.families.random_networks import random_lassos
+from ltlpipe.families.networks import random_lassos
 from ltlpipe.families.rers_networks import STYLES, rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import instances

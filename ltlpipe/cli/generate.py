@@ -91,7 +91,7 @@ def random_nba(
     local transitions.  The systems of the paper have 2 to 8 components and
     --local-ratio 0 to 0.8, with 150 seeds each.
     """
-    from ltlpipe.families.random_networks import random_network
+    from ltlpipe.families.networks import random_network
 
     network = random_network(
         n,

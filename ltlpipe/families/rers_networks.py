@@ -58,7 +58,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.families.random_networks import Walker
+from ltlpipe.families.networks import Walker
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS, Network
 

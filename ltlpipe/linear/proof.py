@@ -43,6 +43,7 @@ from ltlpipe.linear.constraints import either, is_satisfied, key_of, parts_of, r
 from ltlpipe.linear.cycles import (
     Cycles,
     Meaning,
+    by_effects,
     deadlocked,
     enabled,
     meaning_of,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
 
     Cube = dict[str, bool]
-
 
 PHASE = "solving linear programs"
 
@@ -527,3 +527,32 @@ def _successors(
         for own, change in net.effects[t].items():
             then[own] += change
         yield tuple(then)
+
+
+Plan = list[list[int]]
+
+
+@remote(PHASE)
+def plans(
+    arrays: list[Any], goals: list[list[Constraint]], seconds: float
+) -> list[Plan]:
+    """Return for each conjunction of rows the transitions of a plan, and how often.
+
+    A plan is a solution of the state equation with the fewest firings in all, rounded
+    up (K. Schmidt, "Narrowing Petri Net State Spaces Using the State Equation",
+    Fundamenta Informaticae 47, 2001, pp. 325-335); no run need follow it.  Both
+    lists are empty where there is none, or after so many seconds of CPU time.  `arrays`
+    are those of `prove`.
+    """
+    equation = equation_of(arrays)
+    equation.deadline = time.process_time() + seconds
+    alike = by_effects(equation.net)
+    found: list[Plan] = []
+    for rows in goals:
+        try:
+            counts = equation.fewest_firings(rows)
+        except TooLongError:
+            counts = {}
+        pairs = [(t, n) for effect, n in counts.items() for t in alike[effect]]
+        found.append([list(column) for column in zip(*pairs, strict=True)] or [[], []])
+    return found

@@ -93,7 +93,7 @@ def walk_net(
 
 def _plan(walks: NetWalks, net: PetriNet, goals: list[list[Constraint]]) -> Job[None]:
     """Make plans for the first goals."""
-    from ltlpipe.linear.plans import plans
+    from ltlpipe.linear.proof import plans
 
     if is_too_large(net):
         return

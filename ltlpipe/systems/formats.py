@@ -154,7 +154,7 @@ def _write_pnml() -> Writer:
 
 
 def _read_promela() -> Reader:
-    from ltlpipe.systems.programs.promela.reading import build, parse_plain
+    from ltlpipe.systems.programs.promela.model import build, parse_plain
 
     return Reader(parse_plain, build)
 

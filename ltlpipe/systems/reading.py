@@ -244,9 +244,8 @@ def source_job(path: str, *, format: str | None = None) -> Job[EcaSource]:
     InputError
         It is outside of the syntax, or no program.
     """
-    from ltlpipe.systems.programs.eca.java import as_c
     from ltlpipe.systems.programs.eca.rules import rules_of
-    from ltlpipe.systems.programs.eca.syntax import read_source
+    from ltlpipe.systems.programs.eca.syntax import as_c, read_source
 
     form = _promised(path, _manner(format))
     if form not in (by_name("c"), by_name("java")):

@@ -8,9 +8,8 @@ import gzip
 import pytest
 
 from ltlpipe import is_interruptible, load
-from ltlpipe.families.networks import philosophers
+from ltlpipe.families.networks import philosophers, random_network
 from ltlpipe.families.networks import ring as ring_family
-from ltlpipe.families.random_networks import random_network
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError

@@ -11,8 +11,11 @@ from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.model import DveModel
-from ltlpipe.systems.programs.promela.model import PromelaModel, promela_model
-from ltlpipe.systems.programs.promela.reading import read_model
+from ltlpipe.systems.programs.promela.model import (
+    PromelaModel,
+    promela_model,
+    read_model,
+)
 from tests.cross.test_models import (
     dve_atoms,
     explored,

@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.search.shared import search as shared_search
 from tests.cross.test_models_por import stutter_invariant_formula
 from tests.example_counts import examples

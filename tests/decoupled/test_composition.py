@@ -14,8 +14,7 @@ from ltlpipe.decoupled.dominance import (
     find_dominating,
     has_room,
 )
-from ltlpipe.families.networks import ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network, ring
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status

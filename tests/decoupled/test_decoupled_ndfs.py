@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
 from ltlpipe.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status

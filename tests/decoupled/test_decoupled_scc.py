@@ -14,7 +14,7 @@ from ltlpipe.components.alphabet import letters_of
 from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.decoupled.decoupled_scc import DEAD, DecoupledSCC
 from ltlpipe.decoupled.monitors import counted, monitor_of
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.registers import Reg, Status

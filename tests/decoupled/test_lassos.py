@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.decoupled.decoupled_ndfs import Closing, DecoupledNDFS
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.runtime import ticks
 from ltlpipe.runtime.jobs import Grant
 from ltlpipe.search.registers import Reg, Status

@@ -13,7 +13,7 @@ from ltlpipe import LTS, Network
 from ltlpipe.decoupled import decoupled_scc
 from ltlpipe.decoupled.decoupled_scc import NO_END, DecoupledSCC
 from ltlpipe.decoupled.mark_counts import MOST_LEVELS, MarkCounts, count_step
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from tests.complete_searches import drive
 from tests.decoupled.jobs import decoupled_of, extracted

@@ -22,7 +22,7 @@ from ltlpipe.decoupled.boxes import (
 )
 from ltlpipe.decoupled.composition import WORD_BITS, Block, place_sets, row_length
 from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.registers import Status
 from ltlpipe.verdict.lasso import Lasso

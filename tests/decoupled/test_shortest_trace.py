@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ltlpipe import LTS, Network
 from ltlpipe.decoupled import lassos
 from ltlpipe.decoupled.lassos import Breadth
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.search.registers import Status
 from tests.complete_searches import Limits, drive
 from tests.decoupled.jobs import decoupled_of, trace_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import random_network
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import accepting_run_exists, reaches
 

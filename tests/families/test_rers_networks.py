@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks import spin
 from ltlpipe import UnsupportedError, load, save
 from ltlpipe.components.alphabet import trim_alone
-from ltlpipe.families.random_networks import Walker
+from ltlpipe.families.networks import Walker
 from ltlpipe.families.rers_networks import STYLES, rers_network
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.networks.exports import to_promela

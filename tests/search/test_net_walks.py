@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ltlpipe import check
-from ltlpipe.linear.plans import plans
+from ltlpipe.linear.proof import plans
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import Options

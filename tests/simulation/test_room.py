@@ -12,8 +12,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.simulation.simulation import same_steps
-from ltlpipe.systems.programs.promela.model import promela_model
-from ltlpipe.systems.programs.promela.reading import read_model
+from ltlpipe.systems.programs.promela.model import promela_model, read_model
 from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.recorded import walker_of
 from tests.example_counts import examples

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe.families.random_networks import random_lassos
+from ltlpipe.families.networks import random_lassos
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.words import Word
 from ltlpipe.systems.networks.lts import LTS, Network

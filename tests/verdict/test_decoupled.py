@@ -11,8 +11,7 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.given_automata import parse_automata
-from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network, ring
 from ltlpipe.runtime import memory as memory_limits
 from tests.portfolio_settings import all_playing, searching_at_once
 from tests.processes import SOON

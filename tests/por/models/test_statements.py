@@ -14,8 +14,7 @@ from ltlpipe.por import statements
 from ltlpipe.por.groups import find_groups
 from ltlpipe.por.statements import passed_places
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.programs.promela.model import promela_model
-from ltlpipe.systems.programs.promela.reading import read_model
+from ltlpipe.systems.programs.promela.model import promela_model, read_model
 from tests.example_counts import at_least, examples
 from tests.por.models.random_models import random_dve, random_net
 from tests.por.models.twins import reachable

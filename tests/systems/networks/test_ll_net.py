@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network, ring
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks import exports
 from ltlpipe.systems.networks.exports import to_ll_net

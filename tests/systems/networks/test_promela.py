@@ -6,8 +6,7 @@ import pytest
 
 from benchmarks import spin
 from ltlpipe import check
-from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.families.random_networks import random_network
+from ltlpipe.families.networks import philosophers, random_network, ring
 from ltlpipe.runtime import errors as _errors
 from ltlpipe.systems.networks.exports import to_promela
 from ltlpipe.systems.networks.lts import LTS, Network

@@ -16,13 +16,12 @@ from ltlpipe.systems.programs.eca.enumeration import (
     enumerated,
     prepare,
 )
-from ltlpipe.systems.programs.eca.java import as_c
 from ltlpipe.systems.programs.eca.kernels import join_steps
 from ltlpipe.systems.programs.eca.program import input_name, output_name
 from ltlpipe.systems.programs.eca.quotient import proved
 from ltlpipe.systems.programs.eca.rules import outputs_of, rules_of
 from ltlpipe.systems.programs.eca.sampling import sampled
-from ltlpipe.systems.programs.eca.syntax import read_source
+from ltlpipe.systems.programs.eca.syntax import as_c, read_source
 from ltlpipe.systems.programs.eca.system import EcaComponent, EcaSystem
 
 if TYPE_CHECKING:

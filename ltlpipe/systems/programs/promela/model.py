@@ -1,13 +1,19 @@
-"""Promela models as checking sees them."""
+"""Promela models as checking sees them, from their texts to what is shown of states.
+
+Values of type ``mtype`` and ``chan`` are shown by their names, a channel by its
+messages; processes that are not there have no variables.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions import syntax as propositions
 from ltlpipe.runtime.errors import LtlpipeError, RoomError, UnsupportedError
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.claims import bound
@@ -16,18 +22,21 @@ from ltlpipe.systems.programs.promela.formulas import automaton_of
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
 from ltlpipe.systems.programs.promela.planning import MAX_PROCESSES, planned
 from ltlpipe.systems.programs.promela.propositions import ACCEPT, FAULT, VALID_END
-from ltlpipe.systems.programs.promela.showing import Shown
+from ltlpipe.systems.programs.promela.resolving import resolved
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
+from ltlpipe.systems.programs.promela.syntax import Place
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.programs.program import Program
     from ltlpipe.systems.programs.promela import syntax
     from ltlpipe.systems.programs.promela.lowering import Lowered
-    from ltlpipe.systems.programs.promela.storage import Plan
+    from ltlpipe.systems.programs.promela.storage import Plan, Storage
 
 
 def promela_model(
@@ -38,7 +47,7 @@ def promela_model(
     Parameters
     ----------
     tree : Model
-        What `ltlpipe.systems.programs.promela.reading` returns.
+        What `read_model` returns.
     assertions : bool
         Whether a failed ``assert`` is an error, behind which nothing moves; else it is
         a step without effect.
@@ -252,3 +261,171 @@ class PromelaModel(ProgramModel):
     def fault(self, state: Valuation) -> str:
         """Return why the step to a state has failed, if it has."""
         return FAULTS.get(state[self.program.error], "")
+
+
+NO_CHANNEL = "-"
+_SHOWN_MESSAGES = 12
+
+
+class Shown:
+    """Names and values of variables for people."""
+
+    def __init__(
+        self, program: Program, storage: Storage, sets: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        self.program = program
+        self.constants = {
+            name: {value: constant for constant, value in own.items()}
+            for name, own in sets.items()
+        }
+        self.channel_of: dict[int, int] = {}  # of lengths and cells
+        for number, channel in enumerate(program.channels):
+            for first in channel.cells:
+                for cell in range(first, first + channel.capacity):
+                    self.channel_of[cell] = number
+            if channel.capacity:
+                self.channel_of[channel.length] = number
+        self.frames = _frames(storage)
+        self.alive: dict[int, list[tuple[int, range]]] = {}
+        for frame, places, variables in self.frames:
+            for variable in variables:
+                self.alive.setdefault(variable, []).append((frame, places))
+
+    def state(self, state: Valuation) -> dict[str, int | str]:
+        """Return a valuation by the names of variables and channels."""
+        shown: dict[str, int | str] = {}
+        for number, variable in enumerate(self.program.variables):
+            value = state[number]
+            if variable.kind in ("error", "timeout") and not value:
+                continue
+            if number in self.channel_of:
+                channel = self.program.channels[self.channel_of[number]]
+                if number == channel.length:
+                    shown[channel.name] = self.messages(self.channel_of[number], state)
+                continue
+            owners = self.alive.get(number)
+            if owners and not any(state[slot] in places for slot, places in owners):
+                continue
+            shown[variable.name] = self.value(variable.kind, value, variable.states)
+        return shown
+
+    def name(self, number: int) -> str:
+        """Return the name under which a variable is shown."""
+        channel = self.channel_of.get(number)
+        if channel is not None:
+            return self.program.channels[channel].name
+        return self.program.variables[number].name
+
+    def value(self, kind: str, value: int, states: Sequence[str] = ()) -> int | str:
+        """Return a value of a type as it is written."""
+        if states:
+            return states[value]
+        if kind.startswith("mtype"):
+            return self.constants.get(kind[len("mtype:") :], {}).get(value, value)
+        if kind == "chan":
+            if not value:
+                return NO_CHANNEL
+            channels = self.program.channels  # or a number that came in a message
+            return channels[value - 1].name if value <= len(channels) else value
+        return value
+
+    def messages(self, number: int, state: Valuation) -> str:
+        """Return the messages in a channel: ``[ping,1 pong,2]``."""
+        channel = self.program.channels[number]
+        length = state[channel.length]
+        texts = []
+        for k in range(min(length, _SHOWN_MESSAGES)):
+            cells = [first + k for first in channel.cells]
+            kinds = [self.program.variables[cell].kind for cell in cells]
+            values = [
+                self.value(kind, state[c]) for kind, c in zip(kinds, cells, strict=True)
+            ]
+            texts.append(",".join(map(str, values)))
+        left = length - len(texts)
+        return "[" + " ".join(texts + ([f"... {left} more"] if left else [])) + "]"
+
+
+def _frames(storage: Storage) -> list[tuple[int, range, list[int]]]:
+    """Return for each proctype in a slot the variable for its place, the values of
+    that, and its own variables.
+    """
+    found = []
+    for frame, offset in storage.offsets.items():
+        places = range(
+            offset + 1, offset + 1 + len(storage.flows[frame.proctype].nodes)
+        )
+        own: list[int] = []
+        for variable in storage.leaves(frame):
+            first = storage.address(variable, frame)
+            own += range(first, first + variable.size)
+        found.append((storage.states[frame.slot], places, own))
+    return found
+
+
+def read_model(
+    text: str,
+    file: str,
+    defines: Sequence[str] = (),
+    folders: Sequence[str] = (),
+) -> syntax.Model:
+    """Read the text of a model.
+
+    Parameters
+    ----------
+    text : str
+        The model.
+    file : str
+        Its name, for messages; files are included from below its folder.
+    defines : sequence of str
+        Macros that are defined in front of the text: ``N`` or ``N=5``.
+    folders : sequence of str
+        Other folders from where files may be included.
+
+    Raises
+    ------
+    InputError
+        The text is no model; names file, line and column and what was expected.
+    """
+    plain = parse_plain(text, file, defines, folders)
+    return complete(model_job(plain, file))
+
+
+def parse_plain(
+    text: str,
+    file: str,
+    define: Sequence[str] = (),
+    include: Sequence[str] = (),
+    processes: int | None = None,
+) -> Plain:
+    """Preprocess and parse the text of a model; return its tree as plain data.
+
+    Raises
+    ------
+    InputError
+        The text is no model.
+    """
+    from ltlpipe.systems.programs.promela.parsing import parse_tokens
+    from ltlpipe.systems.programs.promela.preprocessing import preprocess
+    from ltlpipe.systems.programs.promela.tokens import tokens_of
+
+    source = preprocess(text, file, define, include)
+    lines = text.rstrip().split("\n")
+    end = Place(file, len(lines), len(lines[-1]) + 1)
+    plain = parse_tokens(tokens_of(source), end)
+    plain["macros"] = json.dumps(source.macros).encode()
+    plain["processes"] = processes
+    return plain
+
+
+def model_job(plain: Plain, file: str) -> Job[syntax.Model]:
+    """Return the job that checks what `parse_plain` has returned."""
+    from ltlpipe.systems.programs.promela.parsing import tree_of
+
+    tree = yield from tree_of(plain)
+    return resolved(tree, file, json.loads(bytes(plain["macros"])))
+
+
+def build(plain: Plain, file: str) -> Job[Any]:
+    """Return the job that makes a model of what `parse_plain` has returned."""
+    tree = yield from model_job(plain, file)
+    return (yield from promela_model(tree, processes=plain["processes"]))

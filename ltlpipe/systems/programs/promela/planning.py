@@ -18,10 +18,9 @@ from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import FULL
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.channels import written
 from ltlpipe.systems.programs.promela.flow import Flow, leaving
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
-from ltlpipe.systems.programs.promela.storage import Frame, Made, Plan
+from ltlpipe.systems.programs.promela.storage import Frame, Made, Plan, written
 from ltlpipe.systems.programs.promela.syntax import nodes_in
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import ltlpipe
 from ltlpipe.batch.task_sources import find_tasks
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.programs.eca.java import as_c
+from ltlpipe.systems.programs.eca.syntax import as_c
 from tests.example_counts import examples
 from tests.systems.programs.eca.random_programs import Draw
 from tests.systems.programs.eca.small_programs import machine_in

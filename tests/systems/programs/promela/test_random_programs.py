@@ -13,8 +13,7 @@ import pytest
 from ltlpipe import LtlpipeError, check
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.interpreting import Interpreter
-from ltlpipe.systems.programs.promela.model import promela_model
-from ltlpipe.systems.programs.promela.reading import read_model
+from ltlpipe.systems.programs.promela.model import promela_model, read_model
 from tests.example_counts import examples
 from tests.systems.programs.promela.random_programs import random_program
 from tests.systems.programs.test_generating import compare_model

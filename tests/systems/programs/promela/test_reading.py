@@ -8,7 +8,7 @@ import pytest
 
 from ltlpipe import InputError, UnsupportedError, load
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.reading import read_model
+from ltlpipe.systems.programs.promela.model import read_model
 
 
 def statements(body, before="", **how):

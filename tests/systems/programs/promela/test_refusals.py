@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import InputError
-from ltlpipe.systems.programs.promela.reading import read_model
+from ltlpipe.systems.programs.promela.model import read_model
 
 INIT = "init { skip }\n"
 

@@ -6,8 +6,7 @@ import pytest
 
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.programs.promela.model import promela_model
-from ltlpipe.systems.programs.promela.reading import read_model
+from ltlpipe.systems.programs.promela.model import promela_model, read_model
 from tests.systems.programs.test_generating import compare_model
 
 
