@@ -221,6 +221,31 @@ def evaluate(expression: Expression, values: Sequence[int]) -> int:
     return wrapped(_ARITHMETIC[expression.op](left, right))
 
 
+def folded(expression: Expression) -> Expression:
+    """Replace what is constant by its value; what must fail is left to do so."""
+    if isinstance(expression, Conditional) and isinstance(expression.test, Number):
+        return expression.yes if expression.test.value else expression.no
+    if isinstance(expression, Element):
+        index = expression.index
+        if isinstance(index, Number) and 0 <= index.value < expression.size:
+            return Read(expression.first + index.value)
+        return expression
+    if isinstance(expression, Binary) and expression.op in LOGICAL:
+        left, right = expression.left, expression.right
+        if isinstance(left, Number):
+            if bool(left.value) == (expression.op == "||"):
+                return Number(int(expression.op != "&&"))
+            if not isinstance(right, Number):
+                return right if is_truth(right) else Binary("!=", right, Number(0))
+    inner = parts(expression)
+    if not inner or not all(isinstance(part, Number) for part in inner):
+        return expression
+    try:
+        return Number(evaluate(expression, ()))
+    except EvaluationError:
+        return expression
+
+
 def position(target: Read | Element, values: Sequence[int]) -> int:
     """Return the variable that a target names; raise if an index is out of range."""
     if isinstance(target, Read):

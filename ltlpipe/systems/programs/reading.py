@@ -25,7 +25,6 @@ from ltlpipe.systems.programs.parsing import tree_of
 from ltlpipe.systems.programs.program import (
     BOUNDS,
     ERROR,
-    LOGICAL,
     Array,
     Assignment,
     Binary,
@@ -44,7 +43,7 @@ from ltlpipe.systems.programs.program import (
     buffered,
     converted,
     evaluate,
-    parts,
+    folded,
 )
 from ltlpipe.systems.programs.syntax import input_error
 
@@ -211,11 +210,11 @@ class Resolver:
             return self._named(tree, scope, index)
         if isinstance(tree, syntax.Unary):
             operand = self._resolved(tree.operand, scope, depth - 1)
-            return _folded(Unary(tree.op, operand))
+            return folded(Unary(tree.op, operand))
         self._look_at_levels(tree)
         left = self._resolved(tree.left, scope, depth - 1)
         right = self._resolved(tree.right, scope, depth - 1)
-        return _folded(Binary(tree.op, left, right))
+        return folded(Binary(tree.op, left, right))
 
     def _number(self, tree: syntax.Literal) -> Number:
         if tree.text in ("true", "false"):
@@ -252,8 +251,8 @@ class Resolver:
         if index is None:
             raise self.expected("an index", tree.name, meaning, tree.place)
         if meaning.kind == CONSTANTS:
-            return _folded(Lookup(value, index))
-        return _folded(Element(value.first, value.size, index))
+            return folded(Lookup(value, index))
+        return folded(Element(value.first, value.size, index))
 
     def _state_test(self, tree: syntax.StateOf, scope: Scope) -> Expression:
         variable = self.states[self._process_number(tree.process, scope, tree.place)]
@@ -307,25 +306,6 @@ def _opened(tree: syntax.Expression) -> syntax.Opened:
     while isinstance(tree, syntax.Closed):
         tree = tree.inner
     return tree
-
-
-def _folded(expression: Element | Lookup | Unary | Binary) -> Expression:
-    """Replace what is constant by its value; what must fail is left to do so."""
-    if isinstance(expression, Element):
-        index = expression.index
-        if isinstance(index, Number) and 0 <= index.value < expression.size:
-            return Read(expression.first + index.value)
-        return expression
-    if isinstance(expression, Binary) and expression.op in LOGICAL:
-        left = expression.left
-        if isinstance(left, Number) and bool(left.value) == (expression.op == "||"):
-            return Number(int(expression.op != "&&"))
-    if not all(isinstance(part, Number) for part in parts(expression)):
-        return expression
-    try:
-        return Number(evaluate(expression, ()))
-    except EvaluationError:
-        return expression
 
 
 _PART_BYTES = 1000  # of a declaration or a transition

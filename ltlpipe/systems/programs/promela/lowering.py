@@ -31,9 +31,8 @@ from ltlpipe.systems.programs.program import (
     position,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.executability import Executability
 from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, fused, leaving
-from ltlpipe.systems.programs.promela.messages import Alternative
+from ltlpipe.systems.programs.promela.messages import Alternative, Messages
 from ltlpipe.systems.programs.promela.storage import (
     GLOBAL,
     Frame,
@@ -78,7 +77,7 @@ def lower(
     return Lowering(storage, assertions=assertions).lowered()
 
 
-class Lowering(Executability):
+class Lowering(Messages):
     """Everything that is known while a program is made."""
 
     def __init__(self, storage: Storage, *, assertions: bool) -> None:
@@ -179,7 +178,7 @@ class Lowering(Executability):
         elif initial is not None:
             if any(isinstance(n, syntax.Run) for n in nodes_in(initial)):
                 raise UnsupportedError(
-                    f"{_where(variable)}: run as the first value of a variable: assign "
+                    f"{variable.place}: run as the first value of a variable: assign "
                     "it behind the declaration"
                 )
             values = [self.value(initial, frame) for _ in range(size)]
@@ -326,9 +325,7 @@ class Lowering(Executability):
         if not runs:
             return [self._with_value(step, frame, 0, Alternative())]
         if len(runs) > 1:
-            raise UnsupportedError(
-                f"{_where(step)}: more than one run in an expression"
-            )
+            raise UnsupportedError(f"{step.place}: more than one run in an expression")
         return [
             self._with_value(step, frame, slot, way)
             for slot, way in self._started(runs[0], frame)
@@ -421,10 +418,6 @@ def _holds(condition: Expression) -> bool:
 def _assign(assignments: Sequence[Assignment], values: list[int]) -> None:
     for target, value, bounds in assignments:
         values[position(target, values)] = converted(evaluate(value, values), bounds)
-
-
-def _where(node: syntax.Step | syntax.Variable) -> str:
-    return f"{node.place.file}:{node.place.line}"
 
 
 def general_plan(model: syntax.Model, n_slots: int) -> Plan:

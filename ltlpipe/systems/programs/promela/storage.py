@@ -430,8 +430,7 @@ class Sites:
         if type_ != syntax.CHAN or is_none or self.of(value):
             return
         if not isinstance(value, syntax.Reference) or value.variable.type != type_:
-            place = f"{value.place.file}:{value.place.line}"
-            raise UnsupportedError(f"{place}: a number, expected a channel")
+            raise UnsupportedError(f"{value.place}: a number, expected a channel")
 
     def _stored(
         self, fits: Callable[[syntax.Send, syntax.Receive], bool]

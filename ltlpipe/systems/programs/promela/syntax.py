@@ -34,6 +34,9 @@ class Place(NamedTuple):
     line: int
     column: int
 
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
 
 class Type(NamedTuple):
     """A basic type; values are truncated to it as C does."""

@@ -13,48 +13,19 @@ from ltlpipe.systems.programs.program import (
     Binary,
     Conditional,
     Element,
-    EvaluationError,
     Lookup,
     Number,
     Read,
     Unary,
-    evaluate,
-    parts,
+    folded,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.storage import GLOBAL, Frame, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.systems.programs.program import Expression
-
-
-def folded(expression: Expression) -> Expression:
-    """Replace what is constant by its value; what must fail is left to do so."""
-    if isinstance(expression, Conditional) and isinstance(expression.test, Number):
-        return expression.yes if expression.test.value else expression.no
-    if isinstance(expression, Binary) and expression.op in ("&&", "||"):
-        left, right = expression.left, expression.right
-        if isinstance(left, Number):
-            if bool(left.value) == (expression.op == "||"):
-                return Number(int(bool(left.value)))
-            if isinstance(right, Number):
-                return Number(int(bool(right.value)))
-            return Binary("!=", right, Number(0)) if not _is_truth(right) else right
-    inner = parts(expression)
-    if inner and all(isinstance(part, Number) for part in inner):
-        try:
-            return Number(evaluate(expression, ()))
-        except (EvaluationError, IndexError):
-            return expression
-    return expression
-
-
-def _is_truth(expression: Expression) -> bool:
-    from ltlpipe.systems.programs.program import is_truth
-
-    return is_truth(expression)
+    from ltlpipe.systems.programs.promela.storage import Frame, Storage
 
 
 def all_of(conditions: Iterable[Expression]) -> Expression:
@@ -177,9 +148,7 @@ class Translator(ABC):
             return None
         found = self._reference(tree, frame)
         if not isinstance(found, (Read, Element)):
-            raise UnsupportedError(
-                f"{_where(tree)}: {variable.name} cannot be set here"
-            )
+            raise UnsupportedError(f"{tree.place}: {variable.name} cannot be set here")
         return found
 
     def _reference(
@@ -198,9 +167,7 @@ class Translator(ABC):
         first = storage.address(variable, owner)
         if index is None:
             return Read(first)
-        if isinstance(index, Number) and 0 <= index.value < variable.size:
-            return Read(first + index.value)
-        return Element(first, variable.size, index)
+        return folded(Element(first, variable.size, index))
 
     def _special(self, tree: syntax.Special, frame: Frame) -> Expression:
         storage = self.storage
@@ -217,7 +184,7 @@ class Translator(ABC):
             return Read(storage.last)
         if tree.name == "np_":
             return negated(any_of(self.at_labels("progress")))
-        raise UnsupportedError(f"{_where(tree)}: {tree.name} has no value here")
+        raise UnsupportedError(f"{tree.place}: {tree.name} has no value here")
 
     def at_labels(self, prefix: str) -> Iterator[Expression]:
         """Yield for each place with a label of a kind whether a process is there."""
@@ -369,10 +336,3 @@ def _flat(
         values = tuple(i * stride for i in range(size))
         terms.append(folded(Lookup(values, index)))
     return reduce(lambda a, b: folded(Binary("+", a, b)), terms)
-
-
-def _where(tree: syntax.Expression) -> str:
-    return f"{tree.place.file}:{tree.place.line}"
-
-
-__all__ = ["GLOBAL", "Frame", "Translator"]
