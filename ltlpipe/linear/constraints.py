@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
-    Number,
     Operation,
-    Variable,
+    added,
+    linear,
+    scaled,
 )
 
 if TYPE_CHECKING:
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.logic.propositions.syntax import Expression, Sum
 
     Constraint = list[Any]
-    Sum = tuple[dict[int, int], int]
 
 SMALL = 1 << 20
 """Sums of numbers of propositions below this can be multiplied by those of markings."""
@@ -46,7 +46,6 @@ TOLERANCE = 1e-6
 TRUE: Constraint = ["and", []]
 FALSE: Constraint = ["or", []]
 
-_LINEAR = ("+", "-", "*")
 _TRUTHS = frozenset({"<", "<=", "==", "&&", "||", "!"})
 
 
@@ -175,44 +174,7 @@ def _difference(left: Expression, right: Expression) -> Sum | None:
     parts = linear(left), linear(right)
     if parts[0] is None or parts[1] is None:
         return None
-    return _added([parts[0], _scaled(parts[1], -1)])
-
-
-def linear(expression: Expression) -> Sum | None:
-    """Return an expression as weights of places and a constant; None if it is none."""
-    if isinstance(expression, Number):
-        return {}, expression.value
-    if isinstance(expression, Variable):
-        return {expression.number: 1}, 0
-    if not isinstance(expression, Operation) or expression.operator not in _LINEAR:
-        return None
-    parts = [linear(part) for part in expression.operands]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    if expression.operator == "+":
-        return _added(known)
-    if expression.operator == "-":
-        return _scaled(known[0], -1)
-    left, right = known
-    if left[0] and right[0]:
-        return None
-    return _scaled(left, right[1]) if left[0] else _scaled(right, left[1])
-
-
-def _added(parts: Iterable[Sum]) -> Sum:
-    weights: dict[int, int] = {}
-    constant = 0
-    for own, more in parts:
-        constant += more
-        for place, weight in own.items():
-            weights[place] = weights.get(place, 0) + weight
-    return weights, constant
-
-
-def _scaled(part: Sum, factor: int) -> Sum:
-    weights, constant = part
-    return {p: factor * weight for p, weight in weights.items()}, factor * constant
+    return added([parts[0], scaled(parts[1], -1)])
 
 
 def shifted(constraint: Constraint, effect: Mapping[int, int]) -> Constraint:

@@ -47,6 +47,7 @@ _CELL_WORK = 10.0
 """Microseconds per proposition for the goals of a state and a letter."""
 
 _BEHIND = ("==", "<", "<=")
+_LARGEST = 1 << 20  # factor of a place's tokens
 
 
 class _Ways(NamedTuple):
@@ -162,14 +163,16 @@ class _Around:
             for part in parts:
                 found |= yield from self.changers(part, value, ticks)
             return found
-        if isinstance(expression, (syntax.Number, syntax.Variable)) and not parts:
-            factors = _linear(expression)
+        difference = None
+        if isinstance(expression, (syntax.Number, syntax.Variable)):
+            difference = syntax.linear(expression)
         elif operator in _BEHIND:
-            factors = _linear(syntax.Operation("+", _difference(parts)))
-        else:
+            left, right = parts
+            sides = left, syntax.Operation("-", (right,))
+            difference = syntax.linear(syntax.Operation("+", sides))
+        if difference is None or any(abs(n) > _LARGEST for n in difference[0].values()):
             return set(range(self.n_transitions))
-        if factors is None:
-            return set(range(self.n_transitions))
+        factors = difference[0]
         yield from ticks.worked(len(factors))
         either = operator == "==" or isinstance(expression, syntax.Variable)
         for transition, change in self._effects(factors).items():
@@ -195,33 +198,6 @@ def _split(
     if isinstance(expression, syntax.Operation):
         return expression.operator, expression.operands
     return "", ()
-
-
-def _difference(
-    parts: tuple[syntax.Expression, ...],
-) -> tuple[syntax.Expression, ...]:
-    """Return the summands of left side minus right side."""
-    left, right = parts
-    return left, syntax.Operation("-", (right,))
-
-
-def _linear(expression: syntax.Expression) -> dict[int, int] | None:
-    """Return the factors of the variables of a sum; None if it is none."""
-    if isinstance(expression, syntax.Number):
-        return {}
-    if isinstance(expression, syntax.Variable):
-        return {expression.number: 1}
-    operator, parts = _split(expression)
-    if operator not in ("+", "-"):
-        return None
-    total: dict[int, int] = defaultdict(int)
-    for part in parts:
-        factors = _linear(part)
-        if factors is None:
-            return None
-        for place, factor in factors.items():
-            total[place] += -factor if operator == "-" else factor
-    return total
 
 
 def _needs(expression: syntax.Expression) -> dict[int, int] | None:

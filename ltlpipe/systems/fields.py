@@ -41,7 +41,7 @@ def row_of(fields: Iterable[Field], values: Iterable[int], n_words: int) -> np.n
     """Return the row, uint64[n_words], with numbers in their fields."""
     words = [0] * n_words
     for field, value in zip(fields, values, strict=True):
-        words[field.word] |= value - field.low << field.shift
+        words[field.word] |= (value - field.low & field.mask) << field.shift
     return np.array(words, dtype=np.uint64)
 
 

@@ -11,10 +11,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
 _LEVELS = {
     operator: level
@@ -305,3 +312,48 @@ def renumbered(expression: Expression, numbers: Mapping[int, int]) -> Expression
 def spelled_out(expression: Expression, names: Sequence[str]) -> Expression:
     """Return a bound expression, without arrays, with the names of its variables."""
     return replaced(expression, lambda number: Name(names[number]))
+
+
+Sum: TypeAlias = tuple[dict[int, int], int]
+"""Weights of variables, by their numbers, and a constant."""
+
+
+def linear(expression: Expression) -> Sum | None:
+    """Return an expression as weights of variables and a constant; None if not one."""
+    if isinstance(expression, Number):
+        return {}, expression.value
+    if isinstance(expression, Variable):
+        return {expression.number: 1}, 0
+    if not isinstance(expression, Operation):
+        return None
+    if expression.operator not in ("+", "-", "*"):
+        return None
+    parts = [linear(part) for part in expression.operands]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if expression.operator == "+":
+        return added(known)
+    if expression.operator == "-":
+        return scaled(known[0], -1)
+    left, right = known
+    if left[0] and right[0]:
+        return None
+    return scaled(left, right[1]) if left[0] else scaled(right, left[1])
+
+
+def added(parts: Iterable[Sum]) -> Sum:
+    """Return the sum of some."""
+    weights: dict[int, int] = {}
+    constant = 0
+    for own, more in parts:
+        constant += more
+        for place, weight in own.items():
+            weights[place] = weights.get(place, 0) + weight
+    return weights, constant
+
+
+def scaled(part: Sum, factor: int) -> Sum:
+    """Return a sum so many times."""
+    weights, constant = part
+    return {p: factor * weight for p, weight in weights.items()}, factor * constant

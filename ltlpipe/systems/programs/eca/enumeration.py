@@ -12,6 +12,7 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
+from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.programs.eca.guards import regions_before
 from ltlpipe.systems.programs.eca.kernels import (
     Reg,
@@ -146,12 +147,13 @@ def prepare(
         return None
     tables, deepest = yield from make_tables(ranges, behaviours, layout, outputs)
     known = ranges.initial
-    row = layout.row(
+    values = (
         representative(ranges, v, value, known[v], int(need))
         for v, (value, need) in enumerate(
             zip(rules.source.initial, liveness.initial_needs, strict=True)
         )
     )
+    row = row_of(layout.fields, values, layout.n_words)
     begun = yield from beginning(row, len(layout.fields), deepest + 2)
     inputs = rules.source.inputs
     return Prepared(inputs, tuple(outputs), tables, *begun, ranges, behaviours)

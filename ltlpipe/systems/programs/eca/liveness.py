@@ -298,20 +298,7 @@ def matters(step: Assigned | Branch, needs: Sequence[int]) -> bool:
         return True
     if isinstance(step, Assigned):
         return needs[step.statement.variable] != DEAD
-    return _touches((*step.then, *step.otherwise), needs)
-
-
-def _touches(body: Sequence[Assigned | Branch], needs: Sequence[int]) -> bool:
-    """Whether statements assign to what is needed, or might fail."""
-    for step in body:
-        if step.fails:
-            return True
-        if isinstance(step, Assigned):
-            if needs[step.statement.variable]:
-                return True
-        elif _touches((*step.then, *step.otherwise), needs):
-            return True
-    return False
+    return any(matters(inner, needs) for inner in (*step.then, *step.otherwise))
 
 
 def _add_tests(

@@ -37,7 +37,7 @@ from ltlpipe.systems.programs.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.liveness import Liveness
@@ -64,13 +64,6 @@ class Layout(NamedTuple):
 
     fields: list[Field]  # by variable; of no bits if it is no part of a state
     n_words: int
-
-    def row(self, values: Iterable[int]) -> np.ndarray:
-        """Return the row of a state, uint64[n_words]."""
-        words = [0] * self.n_words
-        for field, value in zip(self.fields, values, strict=True):
-            words[field.word] |= (value - field.low & field.mask) << field.shift
-        return np.array(words, dtype=np.uint64)
 
 
 def laid_out(ranges: Ranges, liveness: Liveness) -> Job[Layout]:

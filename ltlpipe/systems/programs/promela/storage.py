@@ -42,7 +42,7 @@ from ltlpipe.systems.programs.promela.flow import Flow, names_of_places
 from ltlpipe.systems.programs.promela.syntax import nodes_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MAX_VARIABLES = 1 << 14
 """Entries of a state beyond which a model is refused."""
@@ -316,20 +316,26 @@ def kind_of(type_: syntax.Type) -> str:
 
 def _read(model: syntax.Model) -> set[syntax.Variable]:
     """Return the variables that are read anywhere."""
-    targets: set[Any] = set()
-    found: set[syntax.Variable] = set()
     parts: list[Any] = [model.proctypes, model.claims]
     parts += [v.initial for v in model.variables]
     parts += [v.initial for p in model.proctypes for v in p.variables]
     parts += [tuple(f.propositions.values()) for f in model.formulas]
-    for part in parts:
-        for node in nodes_in(part):
-            if isinstance(node, syntax.Assign):
-                targets.add(node.target)
-            elif isinstance(node, syntax.Argument) and node.kind == "store":
-                targets.add(node.value)
-            elif isinstance(node, syntax.Reference) and node not in targets:
-                found.add(node.variable)
+    targets = _targets(parts)
+    return {
+        node.variable
+        for node in nodes_in(tuple(parts))
+        if isinstance(node, syntax.Reference) and node not in targets
+    }
+
+
+def _targets(parts: Iterable[Any]) -> set[Any]:
+    """Return what statements write to, `Declare` left out."""
+    found: set[Any] = set()
+    for node in nodes_in(tuple(parts)):
+        if isinstance(node, syntax.Assign):
+            found.add(node.target)
+        elif isinstance(node, syntax.Argument) and node.kind == "store":
+            found.add(node.value)
     return found
 
 
@@ -338,15 +344,7 @@ Site: TypeAlias = syntax.Variable
 
 def written(model: syntax.Model) -> set[syntax.Variable]:
     """Return the variables that statements write to, `Declare` left out."""
-    found = set()
-    for proctype in model.proctypes:
-        for node in nodes_in(proctype.body):
-            if isinstance(node, syntax.Assign):
-                found.add(node.target.variable)
-            elif isinstance(node, syntax.Argument) and node.kind == "store":
-                assert isinstance(node.value, syntax.Reference)
-                found.add(node.value.variable)
-    return found
+    return {target.variable for target in _targets(p.body for p in model.proctypes)}
 
 
 def _first_values(variable: syntax.Variable) -> tuple[Any, ...]:
