@@ -37,8 +37,7 @@ from ltlpipe.runtime.names import counted, nearest
 from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.simulation.records import given_lasso
-from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.networks.mealy import LABEL
+from ltlpipe.systems.networks.lts import LABEL, Network
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.deadlocks import refuse_if_lacking
 from ltlpipe.verdict.lasso import FINAL, Lasso, LassoStep

@@ -45,8 +45,7 @@ from ltlpipe.systems.formats import (
 from ltlpipe.systems.graph import SpotGraph, graph_job
 from ltlpipe.systems.kinds import is_program
 from ltlpipe.systems.models import System
-from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.networks.mealy import LABEL, MEALY
+from ltlpipe.systems.networks.lts import LABEL, MEALY, Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -38,7 +38,7 @@ from ltlpipe.systems.networks.drawings import (
     Drawing,
     Part,
 )
-from ltlpipe.systems.networks.mealy import LABEL
+from ltlpipe.systems.networks.lts import LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -134,7 +134,7 @@ def read_dot(
     initial : str, optional
         The node that is the initial state of each component, whatever the file says.
     mealy : str
-        How labels are read: one of `ltlpipe.systems.networks.mealy.MEALY`.
+        How labels are read: one of `ltlpipe.systems.networks.lts.MEALY`.
 
     Raises
     ------

@@ -43,8 +43,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.systems.networks.lts import LTS
-from ltlpipe.systems.networks.mealy import JOINED, LABEL, in_steps, joined, obstacle
+from ltlpipe.systems.networks.lts import (
+    JOINED,
+    LABEL,
+    LTS,
+    mealy_in_steps,
+    mealy_joined,
+    mealy_obstacle,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -214,12 +220,12 @@ class _Component:
         if mealy == LABEL:
             return lts
         for label in lts.labels:
-            if label not in lts.internal and (why := obstacle(label)):
+            if label not in lts.internal and (why := mealy_obstacle(label)):
                 same = self.edges[:, 2] == self.drawing.labels[label]
                 raise self._error(
                     f"{why} (--mealy={mealy})", int(np.flatnonzero(steps & same)[0])
                 )
-        return joined(lts) if mealy == JOINED else in_steps(lts)
+        return mealy_joined(lts) if mealy == JOINED else mealy_in_steps(lts)
 
     def _by_mcrl2(self) -> bool:
         return "mclimit" in self.drawing.said
