@@ -32,7 +32,7 @@ from ltlpipe.linear.constraints import (
     shifted,
 )
 from ltlpipe.linear.equation import TooLongError
-from ltlpipe.linear.net_arrays import flow_solver, quiet_solver, rounded
+from ltlpipe.linear.net_arrays import flow_solver, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence, Set
@@ -341,26 +341,18 @@ class Cycles:
         """Return weights that are lowered by as many effects as possible."""
         import highspy
 
-        solver, program = quiet_solver(), highspy.HighsLp()
-        solver.setOptionValue("presolve", "on")
         n_places, n = len(self._net.initial), len(columns)
-        program.num_col_, program.num_row_ = n_places + n, n
-        program.sense_ = highspy.ObjSense.kMaximize
-        program.col_cost_ = np.r_[np.zeros(n_places), np.ones(n)]
-        program.col_lower_ = np.zeros(n_places + n)
-        program.col_upper_ = np.r_[np.full(n_places, highspy.kHighsInf), np.ones(n)]
-        program.row_lower_ = np.full(n, -highspy.kHighsInf)
-        program.row_upper_ = np.zeros(n)
-        sizes = [len(column) + 1 for column in columns]
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = np.cumsum([0, *sizes]).astype(np.int32)
-        index, value = [], []
+        rows_of: list[list[tuple[int, int]]] = [[] for _ in range(n_places)]
         for k, column in enumerate(columns):
-            index += [*(place for place, _ in column), n_places + k]
-            value += [*(float(change) for _, change in column), 1.0]
-        program.a_matrix_.index_ = np.array(index, dtype=np.int32)
-        program.a_matrix_.value_ = np.array(value)
-        solver.passModel(program)
+            for place, change in column:
+                rows_of[place].append((k, change))
+        rows_of += [[(k, 1)] for k in range(n)]
+        solver, every = flow_solver(rows_of, n), np.arange(n_places + n, dtype=np.int32)
+        solver.setOptionValue("presolve", "on")
+        solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        solver.changeColsCost(n_places, every[:n_places], np.zeros(n_places))
+        solver.changeColsBounds(n, every[n_places:], np.zeros(n), np.ones(n))
+        solver.changeRowsBounds(n, every[:n], np.full(n, -np.inf), np.zeros(n))
         self._equation.limit(solver)
         solver.run()
         if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:

@@ -10,25 +10,18 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.linear.constraints import LARGEST, TOLERANCE
 from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency, ended
+from ltlpipe.systems.nets.structure import Arcs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from ltlpipe.linear.constraints import Constraint
-
-
-class Arcs(NamedTuple):
-    """The arcs on one side of all transitions, as those of `systems.nets`."""
-
-    first: np.ndarray  # int64[n_transitions + 1]
-    place: np.ndarray  # int64[m]
-    weight: np.ndarray  # int64[m], positive
 
 
 class Structure:

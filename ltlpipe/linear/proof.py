@@ -50,10 +50,11 @@ from ltlpipe.linear.cycles import (
     step_refutation,
 )
 from ltlpipe.linear.equation import StateEquation, TooLongError, premises_of
-from ltlpipe.linear.net_arrays import Arcs, Structure
+from ltlpipe.linear.net_arrays import Structure
 from ltlpipe.logic.folding import with_constants
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.workers import remote
+from ltlpipe.systems.nets.structure import Arcs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
