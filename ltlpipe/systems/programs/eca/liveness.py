@@ -37,12 +37,18 @@ import numpy as np
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.eca.guards import Following, masks_of
 from ltlpipe.systems.programs.eca.program import ERROR, N_OWN, Assign, If
-from ltlpipe.systems.programs.eca.ranges import ANALYSING, Ranges, fails, joined
+from ltlpipe.systems.programs.eca.ranges import (
+    ANALYSING,
+    Ranges,
+    fails,
+    interval,
+    joined,
+)
 from ltlpipe.systems.programs.eca.rules import is_connective, reads, simple
 from ltlpipe.systems.programs.program import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.guards import Key
@@ -60,6 +66,7 @@ class Assigned(NamedTuple):
     reads: tuple[int, ...]
     for_region: int  # of its reads, if the region of the target is needed
     fails: bool
+    low: int  # the least value, as far as is known
 
 
 class Branch(NamedTuple):
@@ -165,8 +172,12 @@ class Liveness:
         for statement in body:
             if isinstance(statement, Assign):
                 read = tuple(sorted(reads(statement.value)))
-                need = ranges.need_of(statement, known)
-                step = Assigned(statement, read, need, fails(statement.value, known))
+                need, might = (
+                    ranges.need_of(statement, known),
+                    fails(statement.value, known),
+                )
+                low, _ = interval(statement.value, known)
+                step = Assigned(statement, read, need, might, low)
                 ranges.assign(statement, known)
             else:
                 assert isinstance(statement, If)
@@ -269,6 +280,16 @@ class Liveness:
                 needs[variable] = DEAD
                 self.read.add(variable)
         return np.array(needs, dtype=np.int8)
+
+
+def needed(
+    body: Sequence[Assigned | Branch], needs: list[int]
+) -> Iterator[Assigned | Branch]:
+    """Yield what matters of a body, last first; `needs` are those behind it by then."""
+    for step in reversed(body):
+        if matters(step, needs):
+            yield step
+        needed_before((step,), needs)
 
 
 def needed_before(body: Sequence[Assigned | Branch], needs: list[int]) -> None:

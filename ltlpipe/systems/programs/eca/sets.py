@@ -18,8 +18,7 @@ from ltlpipe.systems.programs.eca.liveness import (
     REGION,
     Assigned,
     Branch,
-    matters,
-    needed_before,
+    needed,
 )
 from ltlpipe.systems.programs.eca.ranges import Known, interval
 from ltlpipe.systems.programs.eca.rules import may_fail, reads
@@ -93,9 +92,7 @@ def needed_part(
 ) -> tuple[Step | Choice, ...]:
     """Return what of a body matters; `needs` behind it become those before it."""
     found: list[Step | Choice] = []
-    for step in reversed(body):
-        if not matters(step, needs):
-            continue
+    for step in needed(body, needs):
         if isinstance(step, Assigned):
             variable, value, _ = step.statement
             cuts = None
@@ -106,7 +103,6 @@ def needed_part(
             then = needed_part(step.then, needs.copy(), rules)
             otherwise = needed_part(step.otherwise, needs.copy(), rules)
             found.append(Choice(step.statement.condition, then, otherwise))
-        needed_before((step,), needs)
     return tuple(reversed(found))
 
 

@@ -23,11 +23,10 @@ from ltlpipe.systems.programs.eca.liveness import (
     Assigned,
     Behaviour,
     Branch,
-    matters,
-    needed_before,
+    needed,
 )
 from ltlpipe.systems.programs.eca.program import N_OWN
-from ltlpipe.systems.programs.eca.ranges import ANALYSING, assigned, interval
+from ltlpipe.systems.programs.eca.ranges import ANALYSING, assigned
 from ltlpipe.systems.programs.program import (
     Binary,
     Lookup,
@@ -188,7 +187,7 @@ class _Writer:
             else:
                 keeps[field.word] |= field.mask << field.shift
         own = [DEAD if v in fixed else need for v, need in enumerate(needs)]
-        body = self._body(behaviour.body, behaviour.before, own)
+        body = self._body(behaviour.body, own)
         code = [*body, *(number for part in end for number in part), Op.END]
         return code, keeps, values
 
@@ -232,48 +231,30 @@ class _Writer:
 
     # --- statements ---------------------------------------------------------
 
-    def _body(
-        self,
-        body: Sequence[Assigned | Branch],
-        known: Sequence[Known],
-        needs: list[int],
-    ) -> list[int]:
+    def _body(self, body: Sequence[Assigned | Branch], needs: list[int]) -> list[int]:
         """Return the code of statements.
 
         `needs`, those behind it, become those before it.
         """
-        states = [list(known)]  # before each statement
-        for step in body:
-            states.append(states[-1].copy())
-            self._ranges.run((step.statement,), states[-1])
         parts: list[list[int]] = []
-        for step, before in zip(reversed(body), reversed(states[:-1]), strict=True):
-            if matters(step, needs):
-                if isinstance(step, Assigned):
-                    parts.append(self._assignment(step, before, needs))
-                else:
-                    parts.append(self._branch(step, before, needs))
-            needed_before((step,), needs)
+        for step in needed(body, needs):
+            if isinstance(step, Assigned):
+                parts.append(self._assignment(step, needs))
+            else:
+                sides = step.then, step.otherwise
+                then, otherwise = (self._body(side, needs.copy()) for side in sides)
+                test = self.expression(step.statement.condition)
+                parts.append(_chosen(test, then, otherwise))
         return list(chain.from_iterable(reversed(parts)))
 
-    def _assignment(
-        self, step: Assigned, before: Sequence[Known], needs: Sequence[int]
-    ) -> list[int]:
+    def _assignment(self, step: Assigned, needs: Sequence[int]) -> list[int]:
         variable, value = step.statement.variable, step.statement.value
         if not step.fails:
             if isinstance(value, Number):
                 return [Op.SET, variable, value.value]
             if needs[variable] == REGION and step.for_region == DEAD:
-                low, _ = interval(value, before)
-                return [Op.SET, variable, low]
+                return [Op.SET, variable, step.low]
         return [*self.expression(value), Op.STORE, variable]
-
-    def _branch(
-        self, step: Branch, before: Sequence[Known], needs: Sequence[int]
-    ) -> list[int]:
-        then = self._body(step.then, before, list(needs))
-        otherwise = self._body(step.otherwise, before, list(needs))
-        return _chosen(self.expression(step.statement.condition), then, otherwise)
 
     def condition(self, conditions: Sequence[Expression]) -> list[int] | None:
         """Return code that leaves whether all conditions hold; None without any."""
