@@ -55,9 +55,9 @@ def joint_verdicts(
         return {}
     left: dict[int, Formula] = {}
     for place, asked in enumerate(questions):
-        if isinstance(asked, Property) and asked.formula is not None:
-            if is_invariant(asked.formula):
-                left[place] = asked.formula
+        formula = asked.formula if isinstance(asked, Property) else None
+        if formula is not None and is_invariant(formula):
+            left[place] = formula
     while len(left) > 1:
         both = joined(list(left.values()))
         verdict = None if both is None else ask(Property(both))
