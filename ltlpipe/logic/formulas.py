@@ -99,7 +99,7 @@ class Formula:
 
     @property
     def where(self) -> str:
-        """Where it is, for messages: its name, ``name.ltl:3``, or the formula."""
+        """Its place for messages: its name, ``name.ltl:3``, or its text."""
         if self.name is not None or self.file is None:
             return self.identifier
         return f"{PurePath(self.file).name}:{self.line}"
@@ -112,7 +112,7 @@ class Formula:
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """What is known of it besides its text and meaning, but for its dialect."""
+        """File, line, number, name, title and alphabet."""
         about = (self.title, self.alphabet)
         return (self.file, self.line, self.number, self.name, *about)
 
@@ -194,8 +194,21 @@ def parse(
 ) -> Formula:
     """Parse one formula, LTL in Spot's syntax or with `WU` and `WR`.
 
-    File and line are where it comes from, for messages.  Where it looks back, the
-    letters ``H O S T Y Z`` are `past` operators; ``X[!]`` is for `finite` words only.
+    Parameters
+    ----------
+    text : str
+        The formula.
+    file, line : optional
+        The place that it comes from, for messages.
+    past : bool
+        Whether the letters ``H O S T Y Z`` are past operators.
+    finite : bool
+        Whether words are finite, so that ``X[!]`` is allowed.
+
+    Returns
+    -------
+    Formula
+        The formula, with Spot's `spot.formula` as its `spot`.
 
     Raises
     ------

@@ -137,15 +137,27 @@ class TooMuchWorkError(Exception):
 class Progress(NamedTuple):
     """Progress of a job, reported between two pieces of work.
 
-    `waits` are connections or descriptors: there is nothing to do before one is
-    readable.  While a job waits for kernels alone (`compiling`), or for modules
-    (`loading`), the time is not the question's.
+    Parameters
+    ----------
+    phase : str
+        For people: "translating", "searching".
+    work : float
+        Units since the job last yielded, about a microsecond each.
+    memory_bytes : float
+        Memory that the job holds, with what it will take next.
+    states, depth : int, optional
+        States entered by a search, and the length of its path.
+    waits : tuple
+        Connections or descriptors: there is nothing to do before one is readable.
+    compiling, loading : bool
+        Whether the job waits for kernels alone, or for modules: the time is not the
+        question's.
     """
 
-    phase: str = ""  # for people: "translating", "searching"
-    work: float = 0  # units since the job last yielded, about a microsecond each
-    memory_bytes: float = 0  # what the job holds, with what it will take next
-    states: int | None = None  # how far a search is
+    phase: str = ""
+    work: float = 0
+    memory_bytes: float = 0
+    states: int | None = None
     depth: int | None = None
     waits: tuple[Any, ...] = ()
     compiling: bool = False
