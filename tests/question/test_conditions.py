@@ -41,7 +41,9 @@ def test_ample_sets_are_used_by_another_strategy_only_if_they_are_named(reduce, 
     assert tried["ample"] == why
 
 
-@pytest.mark.parametrize("reduction", ["ample", "walks", "components", "subset", "isolated"])
+@pytest.mark.parametrize(
+    "reduction", ["ample", "walks", "components", "subset", "isolated"]
+)
 def test_a_reduction_is_left_out_of_those_chosen_automatically(reduction):
     """The others stay as they are."""
     network = client_server(3)
