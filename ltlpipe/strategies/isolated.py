@@ -26,7 +26,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.strategies.components import reduce_network
+from ltlpipe.strategies.components import MANY_COMPONENTS, reduce_network
 from ltlpipe.strategies.explicit import walk
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.systems.networks.lts import Network
@@ -58,6 +58,9 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     if network.property.formula is None:
         raise NotApplicableError("an automaton may depend on what trimming has left")
     system = network.system
+    few = len(system.components) < MANY_COMPONENTS
+    if few and not question.options.insists_on(ISOLATED):
+        raise NotApplicableError("few components are soon composed")
     left = [_Ring(network, near) for near in rings(system, network.actions)]
     if len(left) < 2:
         raise NotApplicableError("all that matters is near the property")
