@@ -10,7 +10,7 @@ import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
-from ltlpipe.cli.progress import run_within, search_progress
+from ltlpipe.cli.options import run_within, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, json_line
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.jobs import ended_by_ctrl_c

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
+from ltlpipe.cli.options import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.report import AnswerTable
 from ltlpipe.cli.simulate import keep_run
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer

@@ -14,7 +14,7 @@ from ltlpipe.batch.engines import RunBar
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
-from ltlpipe.cli.progress import Complaints, search_progress
+from ltlpipe.cli.options import Complaints, search_progress
 from ltlpipe.cli.solve import split_grid
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.given_options import (

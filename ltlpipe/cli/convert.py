@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.progress import run_within
+from ltlpipe.cli.options import run_within
 from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.options import CONVERT, REDUCE, TRANSLATE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
@@ -112,7 +112,7 @@ def _reduce_net(system: System, text: str, out: str) -> None:
     from ltlpipe.question.model import ModelQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.strategies.smaller_nets import about_smaller_net
+    from ltlpipe.strategies.substitutes import about_smaller_net
     from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.nets.writing import save_pnml
 

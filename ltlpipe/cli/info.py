@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.progress import run_within
+from ltlpipe.cli.options import run_within
 from ltlpipe.cli.verdicts import exit_code
 from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.options import INFO

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.progress import run_within, search_progress
+from ltlpipe.cli.options import run_within, search_progress
 from ltlpipe.question.given_options import manner_of, of_question, options_of
 from ltlpipe.question.options import SIMULATE
 from ltlpipe.runtime.errors import InputError, LtlpipeError

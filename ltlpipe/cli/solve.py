@@ -13,7 +13,7 @@ import typer
 
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.progress import PlanPrinter, TaskWatcher, search_progress
+from ltlpipe.cli.options import PlanPrinter, TaskWatcher, search_progress
 from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes, print_table
 from ltlpipe.cli.verdicts import BUG, contest_line, exit_code, json_line

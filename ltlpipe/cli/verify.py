@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ltlpipe.cli.options import AsJson, Quiet  # noqa: TC001 (typer reads them)
-from ltlpipe.cli.progress import run_within, search_progress
+from ltlpipe.cli.options import AsJson, Quiet, run_within, search_progress
 from ltlpipe.cli.tables import print_table
 from ltlpipe.cli.verdicts import json_line
 from ltlpipe.question.given_options import manner_of

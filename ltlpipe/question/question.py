@@ -428,7 +428,7 @@ class Question(ABC):
         formula, command = self.translated, self.options.translator
         if formula is None or command is None:
             return formula or self.property.violations
-        from ltlpipe.automata.external import translate_externally
+        from ltlpipe.automata.given_automata import translate_externally
 
         automaton = yield from self.fact(
             "external", lambda: translate_externally(formula, command)

@@ -16,6 +16,9 @@ for all versions of the sources: what Numba finds in it depends on the kernel it
 (`ltlpipe.runtime.kernels.jit`). Numba unpickles what it finds, so only a folder is used
 to which no other user can write. Where there is none, or none that takes files, a
 process makes one for itself and its workers, and removes it.
+
+The tables of parsers are kept there, too (`parser_of`): making them takes tens to
+hundreds of milliseconds, as long as many checks.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy as np
+    from lark import Lark
 
 PREFIX = "ltlpipe-run-"
 MOST_ENTRY = 1 << 24
@@ -304,3 +308,24 @@ def _is_private(folder: Path) -> bool:
     """Whether only the user who runs this can change what a folder holds."""
     about = folder.stat()
     return about.st_uid == os.getuid() and not about.st_mode & 0o022
+
+
+def parser_of(grammar: str, name: str, **options: Any) -> Lark:
+    """Return the LALR parser of a grammar.
+
+    Parameters
+    ----------
+    grammar : str
+        In the language of lark.
+    name : str
+        That of the file with the tables; grammars that differ may share it in turn.
+    **options
+        Those of `lark.Lark`.
+    """
+    from lark import Lark
+
+    folder = cache_folder() / "grammars"
+    with suppress(OSError):  # they are made again each time then
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = str(folder / f"{name}.lark")
+    return Lark(grammar, parser="lalr", cache=path, **options)

@@ -1,7 +1,7 @@
 """Walks through a net that generate one successor at a time, and store none.
 
 A walk changes one marking, in place (`ltlpipe.search.net_firing`).  It is steered by
-*goals* (`ltlpipe.strategies.net_goals`): inequalities that bring the
+*goals* (`ltlpipe.strategies.net_walks`): inequalities that bring the
 property's automaton nearer to acceptance, or to a mark that is wanted.  Of the enabled
 transitions the best is tried first: one that a goal's *plan* has left, then one that
 brings the goal's inequalities nearer, then by chance; before all others one that closes
@@ -462,7 +462,7 @@ class NetWalks(Resumable):
     Parameters
     ----------
     frame : Frame
-        A net, and what its steps change; see `ltlpipe.strategies.net_goals._frame_of`.
+        A net, and what its steps change; see `ltlpipe.strategies.net_walks._frame_of`.
     automaton : PropertyAutomaton
         Of the violations, without Fin.
     goals : Goals

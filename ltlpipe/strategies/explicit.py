@@ -32,7 +32,6 @@ from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.nested.coverage import together
-from ltlpipe.strategies.net_walks import can_walk, walk_net
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
     Attempt,
@@ -41,6 +40,7 @@ from ltlpipe.strategies.state_search import (
     note_search,
     search_states,
 )
+from ltlpipe.systems.kinds import is_net
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
@@ -329,11 +329,14 @@ def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
     trace.plan = _plan_of_walks(question, product)
 
     most, insists = question.options.max_states, question.options.insists_on(WALKS)
-    if can_walk(question):
-        work = math.inf if insists else SOME_WORK
-        answer = yield from walk_net(question, product, trace, MANY_STATES, work)
-        if answer.kind == FOUND or answer.reason not in (None, MAX_STATES):
-            return answer
+    if is_net(getattr(question, "system", None)):
+        from ltlpipe.strategies.net_walks import can_walk, walk_net
+
+        if can_walk(question):
+            work = math.inf if insists else SOME_WORK
+            answer = yield from walk_net(question, product, trace, MANY_STATES, work)
+            if answer.kind == FOUND or answer.reason not in (None, MAX_STATES):
+                return answer
     own = MANY_STATES if insists else SOME_STATES
     answer = yield from search_states(
         question, product, trace, max_states=own, way=walk

@@ -2,6 +2,10 @@
 
 It proves that a property holds, or drops out: what it refutes are markings that no run
 reaches, letters that none has, and cycles that none repeats (docs/reductions.md).
+
+Other strategies get a question with a simpler formula (`simplified`), by what linear
+programs and the first markings say of it (`ltlpipe.linear.proof`).  What is left of the
+formula is often stutter-invariant.
 """
 
 from __future__ import annotations
@@ -20,14 +24,19 @@ from ltlpipe.logic.propositions.syntax import (
     variables_in,
 )
 from ltlpipe.question.answer import EMPTY, Answer
-from ltlpipe.question.conditions import LINEAR
+from ltlpipe.question.conditions import LINEAR, obstacle
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.strategies.merged_colours import with_places
-from ltlpipe.strategies.smaller_nets import about_smaller_net, is_of_markings
-from ltlpipe.systems.nets.coloured.skeleton import BareNet, skeleton
+from ltlpipe.strategies.substitutes import (
+    about_smaller_net,
+    is_of_markings,
+    with_places,
+)
+from ltlpipe.systems.nets.coloured.skeleton import BareNet, Skeleton, skeleton
+from ltlpipe.systems.nets.coloured.vocabulary import Coloured
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.propositions.letters import evaluate
 
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.linear.constraints import Constraint
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Trace
     from ltlpipe.question.question import Question
@@ -210,3 +220,75 @@ def _n_parts(expression: Expression) -> int:
     if isinstance(expression, Operation):
         return 1 + sum(map(_n_parts, expression.operands))
     return 1
+
+
+SIMPLIFYING_SECONDS = 1.0
+"""CPU time after which nothing else is tried."""
+
+_WORK = 5e6
+"""Microseconds of CPU time after which the formula is left as it is."""
+
+
+def simplified(question: Question) -> Job[Question]:
+    """Return a question about fewer propositions; itself if none is constant."""
+    if not isinstance(question, ModelQuestion) or obstacle(question, LINEAR):
+        return question
+    if not question.simplifies or question.translated is None:
+        return question
+    if not isinstance(question.system, (PetriNet, Coloured)):
+        return question
+    asked, key = question, (LINEAR, isinstance(question.system, PetriNet))
+    return (yield from question.fact(key, lambda: _simplified(asked)))
+
+
+def _simplified(question: ModelQuestion) -> Job[ModelQuestion]:
+    meanings, found = question.propositions, question.translated
+    for net, own in (yield from _nets(question)):
+        assert found is not None
+        found = (yield from _simpler(net, found, own)) or found
+    if found is None or found is question.translated:
+        return question
+    same = object.__new__(type(question))
+    same.__dict__.update(vars(question))
+    same._facts = {}
+    same.whole = None if isinstance(question.system, PetriNet) else question
+    same.translated = fewer = found
+    same.propositions = {text: meanings[text] for text in fewer.propositions}
+    n_left, n_before = len(same.propositions), len(meanings)
+    reason = (
+        f"{LINEAR}, because by linear programs and the first markings a simpler "
+        f"formula says the same, about {n_left} instead of {n_before} propositions "
+        "(docs/reductions.md)"
+    )
+    same.given = replace(
+        question.given,
+        reductions=(*question.given.reductions, LINEAR),
+        reasons=(*question.given.reasons, reason),
+    )
+    return same
+
+
+def _nets(question: ModelQuestion) -> Job[list[tuple[PetriNet, dict[str, Any]]]]:
+    """Return nets that tell something of a question; that without colours is first."""
+    nets: list[tuple[Any, dict[str, Any]]] = []
+    if isinstance(question.system, Coloured):
+        bare = yield from skeleton_of(question)
+        nets += [] if bare is None else [(bare.system, bare.propositions)]
+    net = question.system
+    if isinstance(net, PetriNet) and not is_too_large(net):
+        nets.append((net, question.propositions))
+    return nets
+
+
+def _simpler(
+    net: PetriNet, formula: Formula, meanings: dict[str, Any]
+) -> Job[Formula | None]:
+    from ltlpipe.linear.proof import simpler
+
+    own = meanings_of({text: meanings[text] for text in formula.propositions})
+    steps = not isinstance(net, Skeleton)
+    job = simpler(arrays_of(net), formula, own, SIMPLIFYING_SECONDS, steps=steps)
+    try:
+        return (yield from bounded(job, _WORK))
+    except (TooMuchWorkError, StoppedError, RuntimeError):
+        return None

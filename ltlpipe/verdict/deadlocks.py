@@ -40,8 +40,8 @@ from ltlpipe.runtime.names import quoted_name
 from ltlpipe.runtime.objects import Beside
 from ltlpipe.strategies.instant import Moves
 from ltlpipe.strategies.instant_graph import sccs
-from ltlpipe.strategies.merged_colours import with_merged_colours
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, searched
+from ltlpipe.strategies.substitutes import with_merged_colours
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.kinds import is_net, is_symmetric_net
 from ltlpipe.systems.models import Model

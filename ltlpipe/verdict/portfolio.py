@@ -50,8 +50,13 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
-from ltlpipe.strategies.merged_colours import MergedQuestion, with_places
 from ltlpipe.strategies.registry import STRATEGIES, in_order
+from ltlpipe.strategies.substitutes import (
+    MergedQuestion,
+    about_smaller_net,
+    with_merged_statements,
+    with_places,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -498,9 +503,7 @@ def _about_less(
     strategy: str, question: ModelQuestion
 ) -> Job[tuple[Question, Question]]:
     """Return a question with a simpler formula, and one about a smaller model, too."""
-    from ltlpipe.strategies.merged_statements import with_merged_statements
-    from ltlpipe.strategies.simplified import simplified
-    from ltlpipe.strategies.smaller_nets import about_smaller_net
+    from ltlpipe.strategies.linear import simplified
 
     before = asked = yield from simplified(question)
     if strategy != LINEAR:  # which may take colours, and has no runs

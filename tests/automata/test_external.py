@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.external import MAX_LENGTH, portable_text, translate_externally
+from ltlpipe.automata.given_automata import (
+    MAX_LENGTH,
+    portable_text,
+    translate_externally,
+)
 from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
@@ -175,7 +179,7 @@ def test_a_deadline(script):
 
 def test_one_that_prints_for_ever(script, monkeypatch):
     """There is a limit to what is read."""
-    monkeypatch.setattr("ltlpipe.automata.external._MOST_PRINTED", 1 << 20)
+    monkeypatch.setattr("ltlpipe.automata.given_automata._MOST_PRINTED", 1 << 20)
     with pytest.raises(UnsupportedError, match="printed more than 1,048,576 bytes"):
         translated("GF a", script("while True: print('HOA: v1')") + " %f")
 

@@ -12,7 +12,7 @@ import pytest
 from ltlpipe import results
 from ltlpipe.batch.store import status
 from ltlpipe.batch.table import DTYPES
-from ltlpipe.cli.progress import TaskWatcher
+from ltlpipe.cli.options import TaskWatcher
 from tests.cli.command_line import RING, OnTerminal
 from tests.processes import SOON
 

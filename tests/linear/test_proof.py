@@ -16,7 +16,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.strategies.linear import arrays_of, meanings_of
-from ltlpipe.strategies.smaller_nets import is_of_markings
+from ltlpipe.strategies.substitutes import is_of_markings
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.questions import question_of
 from tests.cross.test_models import (

@@ -20,7 +20,7 @@ from ltlpipe.search.net_walks import NetWalks
 from ltlpipe.search.registers import Status
 from ltlpipe.strategies import explicit
 from ltlpipe.strategies.linear import arrays_of
-from ltlpipe.strategies.net_goals import cubes, tables_of
+from ltlpipe.strategies.net_walks import cubes, tables_of
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.questions import question_of
 from tests.complete_searches import Limits, drive

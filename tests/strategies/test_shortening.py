@@ -21,8 +21,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.search.exploring import Recording
 from ltlpipe.search.shortest_lassos import shortest_in
-from ltlpipe.strategies.neighbourhoods import taken_by
-from ltlpipe.strategies.shortening import shortened
+from ltlpipe.strategies.shortening import shortened, taken_by
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict import counterexample

@@ -21,8 +21,8 @@ from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.strategies import linear
-from ltlpipe.strategies.simplified import simplified
-from ltlpipe.strategies.smaller_nets import about_smaller_net
+from ltlpipe.strategies.linear import simplified
+from ltlpipe.strategies.substitutes import about_smaller_net
 from ltlpipe.structural.reduction import reduced_net
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.questions import question_of

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.grammars import parser_of
+from ltlpipe.runtime.folders import parser_of
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.systems.programs.promela.syntax import Place

@@ -1,0 +1,201 @@
+"""Questions that take the place of one about a model, and whose runs are led back.
+
+- A symmetric net whose colours are merged: all strategies that would have the net
+  unfolded are given it; its runs get colours back.
+- A program whose processes pass by what nobody else can see: searches state by state
+  are given it; its runs are led back to single statements.
+- A net that structural reductions have made smaller: all strategies but `instant` are
+  given it.  Rules that leave steps out are for properties that are stutter-invariant.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.logic.propositions.syntax import (
+    Deadlock,
+    Enabled,
+    Indexed,
+    Taken,
+    mentions,
+    renumbered,
+    variables_in,
+)
+from ltlpipe.question.conditions import STATEMENTS, STRUCTURAL, obstacle
+from ltlpipe.question.model import ModelQuestion, Substitute
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
+from ltlpipe.systems.kinds import is_program, is_symmetric_net
+
+if TYPE_CHECKING:
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.structural.reduction import Reduction
+    from ltlpipe.systems.nets.coloured.merging import MergedNet
+    from ltlpipe.systems.programs.model import ProgramModel
+    from ltlpipe.systems.runs import Run
+
+
+class MergedQuestion(Substitute):
+    """The same question about a net of merged colours."""
+
+    system: MergedNet
+    lost = "a run of merged colours repeats no marking soon"
+
+    def __init__(self, original: ModelQuestion, net: MergedNet) -> None:
+        reason = (
+            f"the net does not tell all colours apart: {len(net.places)} places and "
+            f"{len(net.transitions)} transitions do the same (Bilgram et al. 2022; "
+            "docs/reductions.md)"
+        )
+        super().__init__(original.about(net, unknown="error"), STRUCTURAL, reason)
+
+    def original_run(self, run: Run) -> Job[Run | None]:
+        """Return a run of the symmetric net, if it soon repeats a marking."""
+        return self.system.coloured_run(run)
+
+
+def with_places(question: Question) -> Job[Question]:
+    """Return a question about a net with a place for each colour, merged or not.
+
+    Raises
+    ------
+    UnsupportedError
+        It is too large.
+    """
+    merged = yield from with_merged_colours(question)
+    return merged or (yield from question.unfolded())
+
+
+def with_merged_colours(question: Question) -> Job[MergedQuestion | None]:
+    """Return a question about merged colours; None if none may be, or can be."""
+    if not isinstance(question, ModelQuestion) or obstacle(question, STRUCTURAL):
+        return None
+    asked = question.whole or question
+    return (yield from asked.fact("merged", lambda: _of_merged_colours(asked)))
+
+
+def _of_merged_colours(question: ModelQuestion) -> Job[MergedQuestion | None]:
+    net = question.system
+    if not is_symmetric_net(net):
+        return None
+    try:
+        merged = yield from net.merging()
+        return None if merged is None else MergedQuestion(question, merged)
+    except (UnsupportedError, FormulaError):  # it names colours
+        return None
+
+
+class MergedStatements(Substitute):
+    """The same question about a program with merged statements."""
+
+    system: ProgramModel
+
+    def original_run(self, run: Run) -> Job[Run]:
+        """Return a run of the program itself."""
+        from ltlpipe.por.statements import run_in_single_moves
+
+        return run_in_single_moves(self.system, run)
+
+
+def with_merged_statements(question: Question) -> Job[Question]:
+    """Return a question about merged statements; itself if none may be, or can be."""
+    if not isinstance(question, ModelQuestion) or obstacle(question, STATEMENTS):
+        return question
+    if not is_program(question.system):
+        return question
+    asked = question
+    return (yield from question.fact(STATEMENTS, lambda: _of_merged_statements(asked)))
+
+
+def _of_merged_statements(question: ModelQuestion) -> Job[ModelQuestion]:
+    from ltlpipe.por.statements import passed_places
+
+    groups = yield from question.groups()
+    if groups.codes is None:
+        return question
+    decision = yield from question.stuttering()
+    system: Any = question.system
+    places = passed_places(system.program, groups.codes)
+    if not decision.allowed or not places:
+        return question
+    reason = (
+        f"{decision.reason}, and in {len(places)} places of processes only they know "
+        "what happens next (docs/models-por.md)"
+    )
+    merged = MergedStatements(question, STATEMENTS, reason)
+    merged.system = system.passing(places)
+    return merged
+
+
+class SmallerNetQuestion(Substitute):
+    """The same question about a reduced net.
+
+    Attributes
+    ----------
+    reduction : Reduction
+        What has become of the net.
+    """
+
+    lost = "a run of the reduced net repeats no marking"
+
+    def __init__(self, original: ModelQuestion, reduction: Reduction) -> None:
+        told = ", ".join(f"{n} {rule}" for rule, n in reduction.applied.items())
+        before, after = reduction.net, reduction.reduced
+        reason = (
+            f"a net of {len(after.places)} places and {len(after.transitions)} "
+            f"transitions, not {len(before.places)} and {len(before.transitions)}, "
+            f"does the same: {told} (docs/reductions.md)"
+        )
+        super().__init__(original, STRUCTURAL, reason)
+        self._facts = {}
+        self.reduction, self.system = reduction, reduction.reduced
+        self.propositions = {
+            text: renumbered(own, reduction.places)
+            for text, own in original.propositions.items()
+        }
+
+    def original_run(self, run: Run) -> Job[Run | None]:
+        """Return a run of the net itself."""
+        return self.reduction.restored(run)
+
+
+_MOST_DECIDING = 500_000
+"""Units of work that a net waits for, until it is known what its property can tell."""
+
+
+def about_smaller_net(question: Question) -> Job[Question]:
+    """Return a question about a reduced net; itself if nothing can be reduced."""
+    if not isinstance(question, ModelQuestion) or obstacle(question, STRUCTURAL):
+        return question
+    from ltlpipe.systems.nets.net import PetriNet
+
+    if not isinstance(question.system, PetriNet):
+        return question
+    if not all(map(is_of_markings, question.propositions.values())):
+        return question
+    asked = question
+    return (yield from question.fact(STRUCTURAL, lambda: _reduced(asked)))
+
+
+def _reduced(question: ModelQuestion) -> Job[ModelQuestion]:
+    from ltlpipe.structural.reduction import MOST_NODES, reduced_net
+
+    net: Any = question.system
+    if len(net.places) + len(net.transitions) > MOST_NODES:
+        return question
+    said = question.propositions.values()
+    observed = {place for meaning in said for place in variables_in(meaning)}
+    stuttering = False
+    with suppress(TooMuchWorkError):  # then what is right in any case has to do
+        decision = yield from bounded(question.stuttering(), _MOST_DECIDING)
+        stuttering = decision.allowed
+    found = yield from reduced_net(net, observed, stuttering=stuttering)
+    return question if found is None else SmallerNetQuestion(question, found)
+
+
+def is_of_markings(expression: Expression) -> bool:
+    """Whether a bound expression depends on nothing but the marking's numbers."""
+    return not mentions(expression, Deadlock, Taken, Indexed, Enabled)
