@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ltlpipe import plots
-    from ltlpipe.automata.translating import automaton
+    from ltlpipe.automata.translation import automaton
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
     from ltlpipe.batch.results import joint_coverage, results
@@ -97,7 +97,7 @@ _PLACES = {
     "Verification": "ltlpipe.certificates.checking.verification",
     "action_equivalent": "ltlpipe.logic.actions",
     "analyze": "ltlpipe.batch.analyzing",
-    "automaton": "ltlpipe.automata.translating",
+    "automaton": "ltlpipe.automata.translation",
     "check": "ltlpipe.verdict.checking",
     "compare": "ltlpipe.batch.comparing",
     "deadlocks": "ltlpipe.verdict.checking",

@@ -45,7 +45,7 @@ from ltlpipe.automata.hoa import (
     refuse_implausible,
     sections_of,
 )
-from ltlpipe.automata.translating import PHASE
+from ltlpipe.automata.translation import PHASE
 from ltlpipe.logic.formulas import fold
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import Opening, name_of, read, starts_with

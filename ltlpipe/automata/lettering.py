@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.hoa import hoa_text, parse_again
-from ltlpipe.automata.translating import PHASE
+from ltlpipe.automata.translation import PHASE
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.spot_graphs import by_spot, cube
 from ltlpipe.runtime.workers import remote

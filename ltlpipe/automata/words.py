@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import exactly_one, parse_again, parse_sections
-from ltlpipe.automata.translating import PHASE
+from ltlpipe.automata.translation import PHASE
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
 from ltlpipe.logic.spot_graphs import (

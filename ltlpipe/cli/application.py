@@ -71,7 +71,7 @@ def _start_translator(arguments: Sequence[str]) -> None:
     if not {"--help", "-h", "--empty", "--verify"}.intersection(arguments):
         from ltlpipe.runtime import workers
 
-        workers.prepare("spot", "ltlpipe.automata.translating")
+        workers.prepare("spot", "ltlpipe.automata.translation")
 
 
 def _add(app: typer.Typer, name: str, place: _Place) -> None:

@@ -208,7 +208,7 @@ def translate(
     **chosen: Any,
 ) -> None:
     """Print an automaton of a formula in HOA."""
-    from ltlpipe.automata.translating import automaton_text
+    from ltlpipe.automata.translation import automaton_text
     from ltlpipe.logic.formulas import parse
     from ltlpipe.runtime.jobs import StoppedError
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import stutter_invariant
+from ltlpipe.automata.translation import stutter_invariant
 from ltlpipe.logic.folding import MOST_NAMED, folded
 from ltlpipe.logic.formulas import seen_at_ends
 from ltlpipe.logic.history import PLAIN

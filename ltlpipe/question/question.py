@@ -303,7 +303,7 @@ class Question(ABC):
         """Return the automaton of the violations over some names, and record it.
 
         It is translated once, and not at all without a property; `more` are parameters
-        of `ltlpipe.automata.translating.translated`.
+        of `ltlpipe.automata.translation.translated`.
         """
         kind = (plan.automaton or "").lower()
         if self.property.is_trivial:
@@ -318,7 +318,7 @@ class Question(ABC):
     def _translated(
         self, kind: str, names: list[str], *, over_states: bool = False, **more: Any
     ) -> Job[PropertyAutomaton]:
-        from ltlpipe.automata.translating import translated
+        from ltlpipe.automata.translation import translated
 
         options = self.options
         violated = yield from self.violated()

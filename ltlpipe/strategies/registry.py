@@ -118,7 +118,9 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(ISOLATED, job_in("isolated"), (ISOLATED, FEW, COMPOSITION), share=2.0),
     Strategy(SUBSET, job_in("subset"), (SUBSET, FEW, COMPOSITION), share=2.0),
     Strategy(COMPONENTS, job_in("components"), (COMPONENTS, COMPOSITION), share=3.0),
-    Strategy(AUTOMORPHISMS, job_in("automorphisms"), (AUTOMORPHISMS,)),
+    Strategy(
+        AUTOMORPHISMS, job_in("symmetry", "job_of_automorphisms"), (AUTOMORPHISMS,)
+    ),
 )
 
 _MANY_PLACES = 100

@@ -1,4 +1,4 @@
-"""Questions that take the place of one about a model, and whose runs are led back.
+"""Questions that take the place of another, and whose runs are led back.
 
 - A symmetric net whose colours are merged: all strategies that would have the net
   unfolded are given it; its runs get colours back.
@@ -6,11 +6,16 @@
   are given it; its runs are led back to single statements.
 - A net that structural reductions have made smaller: all strategies but `instant` are
   given it.  Rules that leave steps out are for properties that are stutter-invariant.
+- A network whose components are replaced by their factors: all strategies with kernels
+  see these, and of the other reductions only trimming comes before
+  (``--reduce factoring``).  The search in plain Python does not see them: factors have
+  as many states together, and it must not wait.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions.syntax import (
@@ -22,18 +27,33 @@ from ltlpipe.logic.propositions.syntax import (
     renumbered,
     variables_in,
 )
-from ltlpipe.question.conditions import STATEMENTS, STRUCTURAL, obstacle
+from ltlpipe.question.answer import Trace
+from ltlpipe.question.conditions import (
+    ALPHABET,
+    EACH,
+    FACTORING,
+    STATEMENTS,
+    STRUCTURAL,
+    obstacle,
+)
 from ltlpipe.question.model import ModelQuestion, Substitute
+from ltlpipe.question.network import NetworkQuestion, with_components
+from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
+from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.kinds import is_program, is_symmetric_net
 
 if TYPE_CHECKING:
+    from ltlpipe.components.factors import Factored
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.structural.reduction import Reduction
     from ltlpipe.systems.nets.coloured.merging import MergedNet
+    from ltlpipe.systems.networks.lts import Network
     from ltlpipe.systems.programs.model import ProgramModel
     from ltlpipe.systems.runs import Run
 
@@ -199,3 +219,119 @@ def _reduced(question: ModelQuestion) -> Job[ModelQuestion]:
 def is_of_markings(expression: Expression) -> bool:
     """Whether a bound expression depends on nothing but the marking's numbers."""
     return not mentions(expression, Deadlock, Taken, Indexed, Enabled)
+
+
+_MEMORY = "that takes too much memory"
+
+
+class FactoredQuestion(NetworkQuestion):
+    """The same question about a network whose components were replaced.
+
+    It shares the facts of the original, none of which is about components.
+
+    Attributes
+    ----------
+    original : NetworkQuestion
+        What was asked.
+    before : Network
+        Its network, maybe trimmed: the one that was factored.
+    factored : Factored
+        What has become of it.
+    """
+
+    def __init__(
+        self, original: NetworkQuestion, before: Network, factored: Factored
+    ) -> None:
+        # The options are not checked again: warnings have been given already.
+        self.__dict__.update(vars(original))
+        assert factored.network is not None
+        self.original, self.before, self.factored = original, before, factored
+        self.system = factored.network
+        self.system_marks = len(
+            self.system.accepting_groups(together=not self.accepts_apart)
+        )
+        trimmed = () if before is original.system else (ALPHABET,)
+        self.given = replace(
+            original.given,
+            reductions=(*trimmed, FACTORING),
+            reasons=(
+                *original.given.reasons,
+                f"{FACTORING}, because {factored} (docs/factoring.md)",
+            ),
+        )
+
+
+def factored_question(question: Question) -> Job[Question]:
+    """Return a question about the factors of a network; itself if there are none.
+
+    If factoring was skipped or forbidden, its plan says so.
+    """
+    network = with_components(question)
+    if network is None or not question.options.reduces(FACTORING):
+        return question
+    if network.fairness is not None:  # whose plan says that nothing is reduced
+        return question
+    return (yield from question.fact(FACTORING, lambda: _asked(network)))
+
+
+def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
+    from ltlpipe.components.alphabet import trim
+    from ltlpipe.components.factors import factored, needed_bytes
+    from ltlpipe.components.progress import factoring
+
+    options, before = question.options, question.system
+    grant = yield factoring(0)
+    if grant.memory_bytes < needed_bytes(before):
+        return _with_reason(question, _MEMORY)
+    together = options.network_acceptance != EACH
+    try:
+        if options.reduces(ALPHABET):
+            before = yield from trim(before)
+        found = yield from factored(before, together=together, shares=options.share > 0)
+    except MemoryError:  # which must not end all strategies
+        return _with_reason(question, _MEMORY)
+    if found.network is not None:
+        return FactoredQuestion(question, before, found)
+    return _with_reason(question, str(found)) if found.left else question
+
+
+def _with_reason(question: NetworkQuestion, reason: str) -> NetworkQuestion:
+    """Return a question whose plan has the reason why nothing is factored."""
+    same = object.__new__(NetworkQuestion)
+    same.__dict__.update(vars(question))
+    reasons = (*question.given.reasons, f"no {FACTORING}, because {reason}")
+    same.given = replace(question.given, reasons=reasons)
+    return same
+
+
+def answered(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
+    """Return what a strategy answers; it looks at factors where there are some.
+
+    If it cannot be used on them (symmetry that was not found again, say), it is used
+    on the components.
+    """
+    asked = yield from factored_question(question)
+    trace.plan = asked.given
+    try:
+        answer = yield from strategy.job(asked, trace)
+    except NotApplicableError:
+        if not isinstance(asked, FactoredQuestion):
+            raise
+        trace.plan = question.given
+        return (yield from strategy.job(question, trace))
+    if not isinstance(asked, FactoredQuestion) or answer.run is None:
+        return answer
+    back = _unfactored(asked, answer.run)
+    run = yield from trace.timed("lasso_seconds", back)
+    return answer._replace(run=run, is_shortest=False)
+
+
+def _unfactored(question: FactoredQuestion, run: Run) -> Job[Run]:
+    """Return the run of the components, without steps that can be left out.
+
+    Steps are left out first: those of different factors depend less on each other.
+    """
+    from ltlpipe.components.factors import unfactored
+
+    run = yield from sliced(question, run, Trace(question.given))
+    return (yield from unfactored(question.before, question.factored, run))

@@ -405,7 +405,7 @@ def _question(
         system, asked = yield from derived(system, asked, options)
     constraint = yield from automaton_job(options.constraint)
     if constraint is not None:
-        from ltlpipe.automata.translating import constrained
+        from ltlpipe.automata.translation import constrained
 
         subject = asked.formula or asked.violations
         asked = Property(violations=(yield from constrained(subject, constraint)))

@@ -6,7 +6,7 @@ go on.  Final are the final markings of a net, and the states of a network in wh
 components accept that have accepting states.  Infinite runs do not matter.
 
 Such a question, and one whose formula has past operators, is asked with the automaton
-of the violations (`ltlpipe.automata.translating`) of the same system, in which what
+of the violations (`ltlpipe.automata.translation`) of the same system, in which what
 ends repeats itself.  So every search and every reduction answers it as any other.
 
 Words have a letter at least.  A run of a network without a step, whose initial state is
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata import translating
+from ltlpipe.automata import translation
 from ltlpipe.logic.propositions.syntax import Deadlock, uses_step
 from ltlpipe.logic.words import holds, holds_on_lasso
 from ltlpipe.question.conditions import DERIVED, refuse
@@ -88,18 +88,18 @@ def derived(
     formula = asked.formula
     assert formula is not None
     if not options.finite:
-        violations = yield from translating.of_infinite_words(formula)
+        violations = yield from translation.of_infinite_words(formula)
     elif isinstance(system, Network):
         initial = np.array([lts.initial for lts in system.components])
         if _Word(system, formula, options).ends_in(initial) is not None:
             warn("a run ends in the initial state: that without a step is not judged")
         system = ended(system)
-        violations = yield from translating.of_actions(formula, END)
+        violations = yield from translation.of_actions(formula, END)
     elif isinstance(system, Model):
         meanings = _meanings(system, formula, options)
         steps = [name for name, means in meanings.items() if uses_step(means)]
         ends = [DEADLOCK, *_final(system)]
-        violations = yield from translating.of_states(formula, ends, DEADLOCK, steps)
+        violations = yield from translation.of_states(formula, ends, DEADLOCK, steps)
     else:
         raise AssertionError("graphs are refused")
     return system, Property(violations=violations)

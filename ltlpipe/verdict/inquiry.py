@@ -211,7 +211,7 @@ class Inquiry:
 
     def _begin(self) -> Job[None]:
         """Make the question that takes work: constrained, or about an unfolded net."""
-        from ltlpipe.automata.translating import constrained
+        from ltlpipe.automata.translation import constrained
 
         asked = self.asked
         system = yield from with_fair_steps(self.system, self.options)

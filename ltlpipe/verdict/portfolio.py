@@ -49,11 +49,11 @@ from ltlpipe.runtime.jobs import (
     imported,
 )
 from ltlpipe.runtime.loading import working_time
-from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.registry import STRATEGIES, in_order
 from ltlpipe.strategies.substitutes import (
     MergedQuestion,
     about_smaller_net,
+    answered,
     with_merged_statements,
     with_places,
 )

@@ -8,17 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe.automata.interrupts import interruptible_table
-from ltlpipe.automata.translating import (
+from ltlpipe.automata.translation import (
+    ACCEPTANCES,
     automaton_text,
     constrained,
     stutter_invariant,
-    translated,
-)
-from ltlpipe.automata.translation import (
-    ACCEPTANCES,
     table_over_actions,
     table_over_states,
     translate,
+    translated,
 )
 from ltlpipe.logic.formulas import from_spot_text, parse, spot_text
 from ltlpipe.logic.interruptible import interruptible_formula, is_interruptible

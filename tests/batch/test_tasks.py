@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import FormulaError, InputError, UnsupportedError, solve
-from ltlpipe.automata.translating import automaton as ltlpipe_automaton
+from ltlpipe.automata.translation import automaton as ltlpipe_automaton
 from ltlpipe.batch.task_sources import find_tasks, multiplied, read_tasks
 from ltlpipe.batch.tasks import (
     AutomatonFile,

@@ -86,7 +86,7 @@ def test_translate_out_of_memory(run, monkeypatch):
         yield Progress()
         raise StoppedError(MEMORY)
 
-    monkeypatch.setattr("ltlpipe.automata.translating.automaton_text", exhausted)
+    monkeypatch.setattr("ltlpipe.automata.translation.automaton_text", exhausted)
 
     outcome = run("translate", "G a")
     assert outcome == (2, "", "error: no automaton: Spot ran out of memory\n")

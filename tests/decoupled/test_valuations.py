@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.automata.translating import translated
+from ltlpipe.automata.translation import translated
 from ltlpipe.decoupled.monitors import monitor_of_valuations
 from ltlpipe.decoupled.stars import find_star
 from ltlpipe.logic.formulas import parse

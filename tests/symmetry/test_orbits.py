@@ -15,7 +15,7 @@ from ltlpipe.runtime.jobs import run
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.counting import product_size_of
 from ltlpipe.search.problem import make_problem
-from ltlpipe.symmetry.groups import factors
+from ltlpipe.symmetry.groups import group
 from ltlpipe.symmetry.groups.models import Propositions, group_of_net
 from ltlpipe.symmetry.groups.systems import group_of_network, group_of_program
 from ltlpipe.symmetry.orbits import quotient, table_bytes
@@ -172,7 +172,7 @@ def exchanged(state, members):
 def test_numbers_of_orbits(monkeypatch, limits):
     """One representative for each orbit; some for each if cosets are too many."""
     for name, value in limits.items():
-        monkeypatch.setattr(factors, name, value)
+        monkeypatch.setattr(group, name, value)
     smaller = several = 0
     for seed in range(examples(60)):
         case = Case(seed)

@@ -9,19 +9,40 @@ their direct product.  A factor has *classes* of members that can be permuted at
 a state's members are sorted.  Where that is not all, elements are *listed*: each is
 applied to the state, and the least of what becomes of the images is the representative.
 Of a group that is too large for this, elements are *tried*: they make a state less as
-long as one of them does.  `ltlpipe.symmetry.groups.factors` makes factors.
+long as one of them does.
 
-Groups are those of coloured graphs, whose automorphisms a library finds.
+Groups are those of coloured graphs, whose automorphisms a library finds.  Generators
+fall into factors that move different fields.  In each members are looked for that swaps
+exchange two by two: they are sorted, and of the rest of the group one element of each
+coset is listed.  A factor of few elements without such members is listed as a whole.
+So full symmetric groups, their products, wreath products with few blocks, and these
+together with a renaming of values have one representative for each orbit.  Where cosets
+are too many, the generators are tried with their conjugates by each other, as many as
+there is room for: an orbit may then have several representatives.
 
-Source: T. Junttila and P. Kaski, "Engineering an Efficient Canonical Labeling Tool for
-Large and Sparse Graphs", ALENEX 2007 (bliss, which igraph contains).
+A *swap* is an element that exchanges two disjoint sets of fields, the *members*, and
+leaves all else alone.  A single swap does not tell which of the fields that it moves
+are one member and which the other: this follows from a second swap, which moves one of
+the two.  Members that are connected by swaps are a *class*, of which the swaps generate
+all permutations.
+
+Sources: T. Junttila and P. Kaski, "Engineering an Efficient Canonical Labeling Tool for
+Large and Sparse Graphs", ALENEX 2007 (bliss, which igraph contains); A. F. Donaldson
+and A. Miller, "Exact and Approximate Strategies for Symmetry Reduction in Model
+Checking", FM 2006 (enumeration; minimisation for symmetric groups; disjoint products;
+local search for what is left).
+
+Differences from the last source: a group is not decomposed by the structure of its
+generators, but by the swaps in it and their cosets.  Members are sorted by insertion
+and not by trying all of their swaps on each state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from functools import cached_property
+from math import factorial, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +51,7 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from ltlpipe.runtime.jobs import Job
 
@@ -314,3 +335,276 @@ def _lesser(images: np.ndarray, state: np.ndarray) -> np.ndarray:
     place = differ.argmax(axis=1)
     rows = np.arange(len(images))
     return np.flatnonzero(differ.any(axis=1) & (images[rows, place] < state[place]))
+
+
+def members_of(space: Space, elements: np.ndarray, ticks: Ticks) -> Job[Members]:
+    """Return the classes that swaps among some elements, int32[n, n_points], make."""
+    members = Members(space)
+    swaps = members.candidates(elements)
+    targets = space.fields_of(swaps)
+    moved = targets != np.arange(space.n_fields)
+    common = moved.astype(np.float32) @ moved.T.astype(np.float32)
+    for number, (swap, target) in enumerate(zip(swaps, targets, strict=True)):
+        halves = np.flatnonzero(2 * common[number] == common[number, number])
+        members.add(swap, _member(moved[number], target, moved[halves]))
+        if ticks.over(20 + 5 * len(halves) + moved.size / ENTRIES_PER_TICK):
+            yield ticks.progress
+    return members
+
+
+class Members:
+    """The classes that swaps make; `members_of` adds them."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._classes: dict[
+            frozenset[int], list[np.ndarray]
+        ] = {}  # by the fields of each member
+        self._taken: set[int] = set()  # fields of members
+
+    @cached_property
+    def classes(self) -> list[list[np.ndarray]]:
+        """All classes, once they are known, with their members in order."""
+        found = {id(c): c for c in self._classes.values()}.values()
+        return [sorted(own, key=lambda points: points.min()) for own in found]
+
+    @property
+    def order(self) -> int:
+        """How many permutations the swaps generate."""
+        return prod(factorial(len(own)) for own in self.classes)
+
+    def ordered(self, fields: np.ndarray) -> np.ndarray:
+        """Return fields in an order in which trying swaps sorts the members.
+
+        Fields of members that correspond stand side by side, and the first ones decide.
+        """
+        order: dict[int, None] = {}
+        for own in self.classes:
+            rows = np.stack([self._space.fields_at(points) for points in own])
+            order.update(dict.fromkeys(rows.T.ravel().tolist()))
+        order.update(dict.fromkeys(fields.tolist()))
+        return np.array(list(order), dtype=np.int64)
+
+    def swaps(self, most: int) -> np.ndarray | None:
+        """Return the swaps of all classes, int32[n, n_points]; None if too many."""
+        if sum(len(own) * (len(own) - 1) // 2 for own in self.classes) > most:
+            return None
+        found = [np.zeros((0, self._space.n_points), dtype=np.int32)]
+        for own in self.classes:
+            for k, first in enumerate(own):
+                for second in own[k + 1 :]:
+                    swap = np.arange(self._space.n_points, dtype=np.int32)
+                    swap[first], swap[second] = second, first
+                    found.append(swap[None])
+        return np.concatenate(found)
+
+    def cosets(
+        self, generators: list[np.ndarray], most: int, ticks: Ticks
+    ) -> Job[np.ndarray | None]:
+        """Return an element of each coset but that of the swaps; None if too many."""
+        return enumerated(generators, most, ticks, self._sorted)
+
+    def _sorted(self, element: np.ndarray) -> np.ndarray:
+        """Return the element of a coset that leads to members in their order."""
+        inverse = np.argsort(element)
+        after = np.arange(self._space.n_points, dtype=np.int32)
+        for own in self.classes:
+            sources = [inverse[points[0]] for points in own]
+            for target, place in enumerate(np.argsort(sources)):
+                after[own[place]] = own[target]
+        product: np.ndarray = after[element]
+        return product
+
+    def candidates(self, elements: np.ndarray) -> np.ndarray:
+        """Return the elements that may be swaps, those that move little first."""
+        points = np.arange(self._space.n_points)
+        moved = elements != points
+        is_undone = np.take_along_axis(elements, elements.astype(np.int64), 1) == points
+        stays = self._space.fields_at(elements) == self._space.fields_at(points)
+        kept = is_undone.all(axis=1) & ~(moved & stays).any(axis=1)
+        order = np.argsort(moved[kept].sum(axis=1), kind="stable")
+        found: np.ndarray = elements[kept][order]
+        return found
+
+    def add(self, swap: np.ndarray, member: list[int]) -> None:
+        """Put two members into one class, unless they overlap with others."""
+        points = np.concatenate([self._points(field) for field in member])
+        pair = (points, swap[points].astype(np.int64))
+        keys = [frozenset(self._space.fields_at(own).tolist()) for own in pair]
+        for key in keys:
+            if key not in self._classes and key & self._taken:
+                return
+        for key, own in zip(keys, pair, strict=True):
+            self._taken |= key
+            self._classes.setdefault(key, [own])
+        first, second = (self._classes[key] for key in keys)
+        if first is second:
+            return
+        at, own = (self._of(self._classes[key], key) for key in keys)
+        order = np.argsort(own)[np.searchsorted(np.sort(own), swap[at])]
+        joined = first + [other[order] for other in second]
+        for other in joined:
+            self._classes[frozenset(self._space.fields_at(other).tolist())] = joined
+
+    def _of(self, own: list[np.ndarray], key: frozenset[int]) -> np.ndarray:
+        """Return the points of the member of a class that has some fields."""
+        at = self._space.fields_at
+        (found,) = (p for p in own if key == frozenset(at(p).tolist()))
+        return found
+
+    def _points(self, field: int) -> np.ndarray:
+        return np.arange(*self._space.first[field : field + 2].tolist())
+
+
+def _member(moved: np.ndarray, target: np.ndarray, others: np.ndarray) -> list[int]:
+    """Return the fields of one of the members that a swap exchanges.
+
+    Parameters
+    ----------
+    moved, target : bool[n_fields], int64[n_fields]
+        Which fields the swap moves, and where it takes each.
+    others : bool[n, n_fields]
+        What elements move that have half of that in common with it.
+    """
+    # Any two halves do where there are no more than two members.
+    member = moved & (np.arange(len(target)) < target)
+    for other in others:
+        half = moved & other
+        if not (half & half[target]).any():
+            member = half
+            break
+    found: list[int] = np.flatnonzero(member).tolist()
+    return found
+
+
+def enumerated(
+    generators: list[np.ndarray],
+    most: int,
+    ticks: Ticks,
+    form: Callable[[np.ndarray], np.ndarray] = lambda element: element,
+) -> Job[np.ndarray | None]:
+    """Return what some generate, without the identity; None if more than `most`.
+
+    form : callable
+        Returns the same for elements of which one is enough.
+    """
+    identity = np.arange(len(generators[0]), dtype=np.int32)
+    known = {form(identity).tobytes()}
+    found: list[np.ndarray] = []
+    waiting = [identity]
+    while waiting:
+        element = waiting.pop()
+        for generator in generators:
+            product = form(element[generator])
+            if product.tobytes() not in known:
+                if len(found) == most:
+                    return None
+                known.add(product.tobytes())
+                found.append(product)
+                waiting.append(product)
+            if ticks.over(1 + len(identity) / ENTRIES_PER_TICK):
+                yield ticks.progress
+    return np.array(found, dtype=np.int32).reshape(len(found), len(identity))
+
+
+MAX_LISTED = 2_000
+"""Elements of a factor that is listed."""
+
+MAX_COSETS = 200
+"""Cosets of the swaps of a factor."""
+
+MAX_TRIED = 2_000
+"""Swaps of a factor whose cosets are too many."""
+
+MAX_CONJUGATES = 500
+"""Elements that are tried of a factor whose cosets are too many."""
+
+MAX_ENTRIES = 1 << 21
+"""Entries of the elements of all factors together."""
+
+
+def grouped(space: Space, generators: np.ndarray) -> Job[Group]:
+    """Return the group that permutations, int32[n, n_points], generate."""
+    ticks = Ticks(PHASE)
+    split = _split(space, generators)
+    room = max(MAX_ENTRIES // max(len(split), 1) // max(space.n_points, 1), 1)
+    factors = []
+    for fields, own in split:
+        factors.append((yield from _factor(space, fields, own, room, ticks)))
+    return Group(space, factors)
+
+
+def _factor(
+    space: Space,
+    fields: np.ndarray,
+    generators: list[np.ndarray],
+    room: int,
+    ticks: Ticks,
+) -> Job[Factor]:
+    """Return the factor of some generators, with at most so many elements."""
+    none = np.zeros((0, space.n_points), dtype=np.int32)
+    tried = yield from conjugates(generators, min(MAX_CONJUGATES, room), ticks)
+    members = yield from members_of(space, tried, ticks)
+    if members.classes:
+        most = min(MAX_COSETS, room)
+        cosets = yield from members.cosets(generators, most, ticks)
+        if cosets is not None:
+            order = members.order * (len(cosets) + 1)
+            return Factor(fields, members.classes, cosets, none, order)
+    listed = yield from enumerated(generators, min(MAX_LISTED, room), ticks)
+    if listed is not None:
+        return Factor(fields, (), listed, none, len(listed) + 1)
+    swaps = members.swaps(min(MAX_TRIED, room))
+    if swaps is not None:
+        fields = members.ordered(fields)
+        if len(swaps) + len(tried) <= room:
+            tried = np.concatenate([swaps, tried])
+    return Factor(fields, (), none, tried, None)
+
+
+def _split(
+    space: Space, generators: np.ndarray
+) -> list[tuple[np.ndarray, list[np.ndarray]]]:
+    """Return generators by the fields that they move, as far as these are separate."""
+    parts: list[tuple[set[int], list[np.ndarray]]] = []
+    for generator in generators:
+        points = np.flatnonzero(generator != np.arange(space.n_points))
+        moved = set(space.fields_at(points).tolist())
+        joined = [generator]
+        others = []
+        for fields, own_generators in parts:
+            if fields & moved:
+                moved |= fields
+                joined = own_generators + joined
+            else:
+                others.append((fields, own_generators))
+        parts = [*others, (moved, joined)]
+    return [
+        (np.array(sorted(fields), dtype=np.int64), own)
+        for fields, own in sorted(parts, key=lambda part: min(part[0]))
+    ]
+
+
+def conjugates(
+    generators: list[np.ndarray], most: int, ticks: Ticks
+) -> Job[np.ndarray]:
+    """Return generators, their inverses, and what these make of each other."""
+    inverses = [np.argsort(g).astype(np.int32) for g in generators]
+    found: list[np.ndarray] = []
+    known: set[bytes] = set()
+    for element in (*generators, *inverses):
+        if element.tobytes() not in known:
+            known.add(element.tobytes())
+            found.append(element)
+    at = 0
+    while at < len(found) and len(found) < most:
+        element = found[at]
+        at += 1
+        for generator, inverse in zip(generators, inverses, strict=True):
+            conjugate = generator[element[inverse]]
+            if conjugate.tobytes() not in known and len(found) < most:
+                known.add(conjugate.tobytes())
+                found.append(conjugate)
+            if ticks.over(1 + len(element) / ENTRIES_PER_TICK):
+                yield ticks.progress
+    return np.array(found, dtype=np.int32)

@@ -33,8 +33,7 @@ from ltlpipe.logic.propositions.syntax import (
     uses_step,
 )
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.symmetry.groups.factors import grouped
-from ltlpipe.symmetry.groups.group import PHASE, ColouredGraph, Space
+from ltlpipe.symmetry.groups.group import PHASE, ColouredGraph, Space, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -27,8 +27,7 @@ import numpy as np
 
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.symmetry.groups.factors import grouped
-from ltlpipe.symmetry.groups.group import PHASE, ColouredGraph, Group, Space
+from ltlpipe.symmetry.groups.group import PHASE, ColouredGraph, Group, Space, grouped
 from ltlpipe.symmetry.groups.models import (
     draw_operation,
     draw_ordered,

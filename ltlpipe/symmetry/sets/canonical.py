@@ -26,8 +26,11 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called
-from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Word
 from ltlpipe.symmetry.sets.markings import (
+    Cell,
+    Head,
+    Row,
+    Word,
     cell_at,
     copy,
     mix,

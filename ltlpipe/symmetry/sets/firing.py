@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined
-from ltlpipe.symmetry.sets.layout import (
+from ltlpipe.symmetry.sets.markings import (
     CONSTANT,
     EVERY,
     TERM,
@@ -34,8 +34,6 @@ from ltlpipe.symmetry.sets.layout import (
     Row,
     Slot,
     Token,
-)
-from ltlpipe.symmetry.sets.markings import (
     cell_at,
     copy,
     put_tokens,

@@ -27,8 +27,11 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called
 from ltlpipe.symmetry.sets.canonical import refine, represent, start_signatures
-from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Word
 from ltlpipe.symmetry.sets.markings import (
+    Cell,
+    Head,
+    Row,
+    Word,
     are_equal,
     cell_at,
     find_mixed,

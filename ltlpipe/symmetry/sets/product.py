@@ -36,8 +36,11 @@ from ltlpipe.symmetry.sets.firing import (
     move_at,
     next_binding,
 )
-from ltlpipe.symmetry.sets.layout import Head, Phase, Row, Word
 from ltlpipe.symmetry.sets.markings import (
+    Head,
+    Phase,
+    Row,
+    Word,
     are_equal,
     copy,
     keep_source,

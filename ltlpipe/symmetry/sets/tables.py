@@ -1,7 +1,7 @@
 """The tables of the symbolic product of a symmetric net and a property.
 
-Their layout is in `ltlpipe.symmetry.sets.layout`.  Variables of a transition are bound
-in an order in which conditions can be looked at early.
+Their layout is in `ltlpipe.symmetry.sets.markings`.  Variables of a transition are
+bound in an order in which conditions can be looked at early.
 
 Cells that are never marked have no field: propositions read 0.  Whether a transition
 can be taken under some binding is found out by looking for one; the answers are bits
@@ -37,7 +37,7 @@ from ltlpipe.symmetry.sets.isotropy_groups import (
     isotropy_groups,
     kinds_of,
 )
-from ltlpipe.symmetry.sets.layout import (
+from ltlpipe.symmetry.sets.markings import (
     CONSTANT,
     EVERY,
     NONE,

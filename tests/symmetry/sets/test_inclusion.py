@@ -11,7 +11,7 @@ from ltlpipe import ReplayError, check
 from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets import runs, tables
-from ltlpipe.symmetry.sets.layout import Head
+from ltlpipe.symmetry.sets.markings import Head
 from ltlpipe.symmetry.sets.powerset_search import KINDS, PowersetSearch
 from ltlpipe.symmetry.sets.runs import NetSteps, State
 from ltlpipe.systems.nets.coloured.net import (

@@ -8,8 +8,7 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.given_automata import parse_automata
-from ltlpipe.automata.translating import automaton
-from ltlpipe.automata.translation import table_over_states
+from ltlpipe.automata.translation import automaton, table_over_states
 from ltlpipe.families.networks import coloured_client_server, priorities
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import complete
