@@ -10,20 +10,28 @@ The summary is that of S. F. Siegel and Y. Yan, "Action-Based Model Checking: Lo
 Automata, and Reduction", CAV 2020, Fig. 2: problem, components, and the wall-clock
 time for all of its formulas, loading included; and how many of them are decided, and,
 where solutions are published, how many answers agree with them.
+
+Solutions of the properties of a program ``NAME.c`` are in a table beside it:
+
+- ``solutions-NAME.csv`` or ``NAME-solutions.csv``: answers as they are written;
+- ``truth.csv``: a table with columns `property` and `verdict` ("holds", "violated",
+  "true" or "false", others are no solution), and with `problem` if it is about several
+  programs, each by its name.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.table_files import CsvWriter
-from ltlpipe.batch.task_sources import number_of
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.files import csv_rows, read_text
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
 _ANSWERS = {HOLDS: "true", VIOLATED: "false"}
 _COLUMNS = {"problem": "Int64", "property": "Int64", "answer": "string"}
 _NUMBER = re.compile(r"[0-9]+")
+_PUBLISHED = re.compile(r"problem[-_]?(\d{1,9})\.dot(\.gz)?", re.IGNORECASE | re.ASCII)
 
 
 class Name(NamedTuple):
@@ -156,6 +165,12 @@ def _problem_of(task: Task) -> int:
     )
 
 
+def number_of(file: str) -> int | None:
+    """Return the number of the published problem whose system a file holds, if any."""
+    found = _PUBLISHED.fullmatch(PurePath(file).name)
+    return None if found is None else int(found[1])
+
+
 def _property_of(task: Task) -> int | None:
     if task.number is not None:
         return task.number
@@ -197,3 +212,70 @@ class RersWriter:
 
     def __exit__(self, *error: Any) -> None:
         self._table.__exit__(*error)
+
+
+_VERDICTS = {"true": HOLDS, "false": VIOLATED, HOLDS: HOLDS, VIOLATED: VIOLATED}
+
+
+def solutions_of(program: str, name: str) -> dict[int | None, str]:
+    """Return the verdicts of properties by number that are published with a program.
+
+    Raises
+    ------
+    InputError
+        A table is not what it should be; names the line.
+    """
+    folder = Path(program).parent
+    for file in (f"solutions-{name}.csv", f"{name}-solutions.csv"):
+        if os.path.lexists(folder / file):  # a FIFO is an error, too
+            return _answers(str(folder / file))
+    if os.path.lexists(folder / "truth.csv"):
+        return _truth(str(folder / "truth.csv"), name)
+    return {}
+
+
+def _rows(file: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a table with their lines; blank ones say nothing."""
+    rows = csv_rows(read_text(file), file)
+    return [(line, [cell.strip() for cell in cells]) for line, cells in rows]
+
+
+def _answers(file: str) -> dict[int | None, str]:
+    found: dict[int | None, str] = {}
+    for line, row in _rows(file):
+        verdict = _VERDICTS.get(row[-1].lower())
+        if len(row) != 3 or not row[1].isdecimal() or verdict is None:
+            message = "expected a problem, the number of a property, and true or false"
+            raise InputError(message, file=file, line=line)
+        _note(found, int(row[1]), verdict, file, line)
+    return found
+
+
+def _truth(file: str, name: str) -> dict[int | None, str]:
+    (_, header), *rows = _rows(file) or [(1, [])]
+    titles = [title.lower() for title in header]
+    if not {"property", "verdict"} <= set(titles):
+        if "formula" in titles:  # of generated networks, by their lines
+            return {}
+        message = "expected columns property and verdict"
+        raise InputError(message, file=file, line=1)
+    found: dict[int | None, str] = {}
+    for line, row in rows:
+        cells = dict(zip(titles, row, strict=False))
+        if cells.get("problem", name) != name:
+            continue
+        number, verdict = cells.get("property", ""), cells.get("verdict", "").lower()
+        if not number.isdecimal():
+            message = f"property {number!r}, expected a number"
+            raise InputError(message, file=file, line=line)
+        if verdict in _VERDICTS:
+            _note(found, int(number), _VERDICTS[verdict], file, line)
+    return found
+
+
+def _note(
+    found: dict[int | None, str], number: int, verdict: str, file: str, line: int
+) -> None:
+    if found.setdefault(number, verdict) != verdict:
+        message = f"another solution of property {number}"
+        raise InputError(message, file=file, line=line)

@@ -7,7 +7,7 @@ any number of pairs in a folder, ``problemNNN.dot`` and beside it
 ``problemNNN-properties*.txt`` or ``problemNNN*.ltl``, each also ``.gz``, where NNN is
 the problem's number; or a program ``NAME.c`` or, where there is none, ``NAME.java``
 and beside it ``constraints-NAME.txt``, with solutions in a table
-(`ltlpipe.batch.solutions`).
+(`ltlpipe.batch.rers`).
 
 A task table has one task per row: of a CSV or parquet file, or of a DataFrame.
 Columns: `system` (a file, or the files of the components with ``;`` between),
@@ -22,8 +22,6 @@ names is run only if the command line allows it.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shlex
@@ -32,10 +30,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.solutions import solutions_of
+from ltlpipe.batch.rers import number_of, solutions_of
 from ltlpipe.batch.table import DTYPES, VERDICTS
 from ltlpipe.batch.table_files import read_parquet
 from ltlpipe.batch.tasks import (
@@ -50,7 +48,7 @@ from ltlpipe.logic.formulas import Formula, formula_of, parse
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.arguments import is_automaton, is_frame, is_one, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
-from ltlpipe.runtime.files import read_text
+from ltlpipe.runtime.files import csv_rows, read_text
 from ltlpipe.systems.formats import FORMATS, READ_SUFFIXES
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import system_of
@@ -77,7 +75,6 @@ _SYSTEM_FILE = re.compile(
     re.IGNORECASE,
 )
 _FORMULAS = re.compile(r"(.*\.ltl|LTL\w*\.xml)(\.gz)?$", re.IGNORECASE)
-_PUBLISHED = re.compile(r"problem[-_]?(\d{1,9})\.dot(\.gz)?", re.IGNORECASE | re.ASCII)
 _PROGRAM = re.compile(
     r"(problem[-_]?\d{1,9})\.(c|java)(\.gz)?", re.IGNORECASE | re.ASCII
 )
@@ -361,12 +358,6 @@ def _published_in(
         yield [file], properties[number]
 
 
-def number_of(file: str) -> int | None:
-    """Return the number of the published problem whose system a file holds, if any."""
-    found = _PUBLISHED.fullmatch(PurePath(file).name)
-    return None if found is None else int(found[1])
-
-
 def _number(file: str) -> int | None:
     """Return the number of the component that a system file holds, if any."""
     digits = re.search(r"\d+", file.split(".")[0])
@@ -498,20 +489,11 @@ def read_tasks(path: StrPath, translators: Collection[str] = ()) -> list[Task]:
 
 def _csv_lines(name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the header, and then every line that is not blank."""
-    reader = csv.reader(io.StringIO(read_text(name), newline=""), strict=True)
-    empty = True
-    line = 1
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                empty = False
-                yield line, cells
-            line = reader.line_num + 1  # a quoted cell may hold line breaks
-    except csv.Error as error:
-        message = f"not CSV: {error}"
-        raise InputError(message, file=name, line=reader.line_num) from None
-    if empty:
+    rows = csv_rows(read_text(name), name)
+    if (header := next(rows, None)) is None:
         raise InputError("the file is empty, expected a header", file=name, line=1)
+    yield header
+    yield from rows
 
 
 def _parquet_lines(name: str) -> Iterator[tuple[int, list[str]]]:

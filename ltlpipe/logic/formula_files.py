@@ -35,8 +35,6 @@ Source: the lists of properties of the RERS challenges 2012 to 2019, as publishe
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -47,7 +45,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.readings import IN_QUOTES
 from ltlpipe.runtime.errors import FormulaError, InputError
-from ltlpipe.runtime.files import read_text, split_suffix
+from ltlpipe.runtime.files import csv_rows, read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
@@ -475,28 +473,18 @@ def read_table(text: str, suffix: str, file: str) -> list[Entry]:
 
 
 def _of_csv(text: str, file: str) -> Iterator[Entry]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
-    line = 1
-    try:
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                pass
-            elif header is None:
-                header = [title.strip().lower() for title in cells]
-                if header.count(_FORMULA) != 1:
-                    message = f"expected one column {_FORMULA!r} in the header"
-                    raise InputError(message, file=file, line=line)
-            elif len(cells) != len(header):
-                message = f"{len(cells)} cells, expected {len(header)} as in the header"
+    for line, cells in csv_rows(text, file):
+        if header is None:
+            header = [title.strip().lower() for title in cells]
+            if header.count(_FORMULA) != 1:
+                message = f"expected one column {_FORMULA!r} in the header"
                 raise InputError(message, file=file, line=line)
-            else:
-                row = dict(zip(header, cells, strict=True))
-                yield _entry(row, line, file)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        message = f"not CSV: {error}"
-        raise InputError(message, file=file, line=reader.line_num) from None
+        elif len(cells) != len(header):
+            message = f"{len(cells)} cells, expected {len(header)} as in the header"
+            raise InputError(message, file=file, line=line)
+        else:
+            yield _entry(dict(zip(header, cells, strict=True)), line, file)
 
 
 def _entry(row: Any, line: int, file: str) -> Entry:

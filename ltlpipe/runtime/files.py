@@ -22,6 +22,7 @@ not know it refuses by name (`unknown_part`), for it may carry meaning.
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import io
 import os
@@ -216,6 +217,20 @@ def read_bytes(source: Source) -> Job[bytes]:
 def read_text(source: Source) -> str:
     """Return what `read` reads, without limits."""
     return complete(read(source))
+
+
+def csv_rows(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table in CSV that are not blank, each with its first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield line, cells
+            line = reader.line_num + 1  # a quoted cell may hold line breaks
+    except csv.Error as error:
+        message = f"not CSV: {error}"
+        raise InputError(message, file=file, line=reader.line_num) from None
 
 
 def name_of(source: Source) -> str:

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import InputError, results, solve
-from ltlpipe.batch.rers import RersWriter, names_of
-from ltlpipe.batch.solutions import solutions_of
+from ltlpipe.batch.rers import RersWriter, names_of, solutions_of
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.task_sources import find_problems, find_tasks
 from ltlpipe.logic.formula_files import read_formulas
