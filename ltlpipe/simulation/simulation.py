@@ -40,8 +40,8 @@ from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import LABEL, Network
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.deadlocks import refuse_if_lacking
+from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.lasso import FINAL, Lasso, LassoStep
-from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.recorded import (
     Record,
     RunFinder,

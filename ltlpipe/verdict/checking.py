@@ -37,9 +37,7 @@ from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.reading import files_of, name_of_system, system_job
 from ltlpipe.verdict.deadlocks import deadlock_job
-from ltlpipe.verdict.finite_runs import derived, is_derived
-from ltlpipe.verdict.inquiry import Inquiry
-from ltlpipe.verdict.questions import question_of, with_fair_steps
+from ltlpipe.verdict.inquiry import Inquiry, question_of, searched_for
 from ltlpipe.verdict.replay import bugs_reported
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -401,15 +399,8 @@ def _question(
     """Return the question, with the automaton of the only runs that count."""
     has_automaton = formula is not None and not isinstance(formula, Formula)
     asked = Property(violations=formula) if has_automaton else Property(formula)
-    if is_derived(asked, options):
-        system, asked = yield from derived(system, asked, options)
     constraint = yield from automaton_job(options.constraint)
-    if constraint is not None:
-        from ltlpipe.automata.translation import constrained
-
-        subject = asked.formula or asked.violations
-        asked = Property(violations=(yield from constrained(subject, constraint)))
-    system = yield from with_fair_steps(system, options)
+    system, asked = yield from searched_for(system, asked, options, constraint)
     return question_of(system, asked, options)
 
 

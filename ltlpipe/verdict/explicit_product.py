@@ -20,7 +20,7 @@ from ltlpipe.strategies.instant import Moves, goal_of
 from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.recorded import walker_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""The way of one question to its verdict: portfolio, counterexample, certificate."""
+"""The way of one question to its verdict: portfolio, counterexample, certificate.
+
+A system and a property are a question of the kind that the system has (`question_of`).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from ltlpipe.runtime.jobs import (
     timed,
 )
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.systems.kinds import is_eca
+from ltlpipe.systems.kinds import is_eca, is_symmetric_net
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.counterexample import Counterexample
@@ -55,12 +58,6 @@ from ltlpipe.verdict.finite_runs import (
 )
 from ltlpipe.verdict.judgement import as_witness
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
-from ltlpipe.verdict.questions import (
-    is_unfolded_first,
-    question_of,
-    with_fair_steps,
-    without_fairness,
-)
 from ltlpipe.verdict.replay import bugs_reported
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -82,7 +79,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.certification import Certified, LinearCertified
     from ltlpipe.verdict.vacuity import VacuityDetection
-
 
 _FIRST = "runs that end are looked for first, as --deadlock=error asks"
 
@@ -211,16 +207,8 @@ class Inquiry:
 
     def _begin(self) -> Job[None]:
         """Make the question that takes work: constrained, or about an unfolded net."""
-        from ltlpipe.automata.translation import constrained
-
-        asked = self.asked
-        system = yield from with_fair_steps(self.system, self.options)
-        if self._derived:
-            system, asked = yield from derived(system, asked, self.options)
-        if self.constraint is not None:
-            subject = asked.formula or asked.violations
-            violations = yield from constrained(subject, self.constraint)
-            asked = Property(violations=violations)
+        about = self.system, self.asked, self.options, self.constraint
+        system, asked = yield from searched_for(*about)
         with silenced() if self._derived else nullcontext():  # names are known already
             self._pose(system, asked)
 
@@ -459,3 +447,63 @@ class Inquiry:
             stats=stats,
             configuration=configuration_of(self.options.differing()),
         )
+
+
+def question_of(system: System, asked: Property, options: Options) -> Question:
+    """Return the question as one about a network, a graph of Spot, or a model."""
+    from ltlpipe.systems.graph import SpotGraph
+    from ltlpipe.systems.networks.lts import Network
+
+    if isinstance(system, Network):
+        from ltlpipe.question.network import NetworkQuestion
+
+        return NetworkQuestion(system, asked, options)
+    if isinstance(system, SpotGraph):
+        from ltlpipe.question.graph import GraphQuestion
+
+        return GraphQuestion(system, asked, options)
+    from ltlpipe.question.model import ModelQuestion
+
+    return ModelQuestion(system.for_question(asked.propositions), asked, options)
+
+
+def searched_for(
+    system: System, asked: Property, options: Options, constraint: Any
+) -> Job[tuple[System, Property]]:
+    """Return what is searched for: with fair steps, derived, under a constraint."""
+    from ltlpipe.automata.translation import constrained
+
+    system = yield from with_fair_steps(system, options)
+    if is_derived(asked, options):
+        system, asked = yield from derived(system, asked, options)
+    if constraint is not None:
+        subject = asked.formula or asked.violations
+        asked = Property(violations=(yield from constrained(subject, constraint)))
+    return system, asked
+
+
+def without_fairness(system: System, asked: Property, options: Options) -> Question:
+    """Return the question about all runs; it looks at no step of the system."""
+    return question_of(system, asked, replace(options, fairness=None, fair_sets=()))
+
+
+def is_unfolded_first(system: System, options: Options) -> bool:
+    """Whether a question is about an unfolded net in any case.
+
+    Fairness is to steps, which the unfolded net has.
+    """
+    return options.fairness is not None and is_symmetric_net(system)
+
+
+def with_fair_steps(system: System, options: Options) -> Job[System]:
+    """Return the system with the steps that ``--fairness`` is about.
+
+    Raises
+    ------
+    UnsupportedError
+        It is a symmetric net that is too large when it is unfolded.
+    """
+    if is_unfolded_first(system, options):
+        net: Any = system
+        system = yield from net.unfolding()
+    return system

@@ -38,9 +38,9 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps, Move, NetworkSteps
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.finite_runs import derived, judged_end, remembering
+from ltlpipe.verdict.inquiry import question_of, with_fair_steps
 from ltlpipe.verdict.judgement import finite_run, judged, judged_prefix
 from ltlpipe.verdict.lasso import FINITE_KINDS, MAXIMAL
-from ltlpipe.verdict.questions import question_of, with_fair_steps
 from ltlpipe.verdict.replay import run_replayed
 
 if TYPE_CHECKING:

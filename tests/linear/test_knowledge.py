@@ -12,7 +12,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.strategies.linear import arrays_of, meanings_of
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.cross.test_models import explored, net_atoms, random_formula, spot_verdict
 from tests.example_counts import at_least, examples
 from tests.random_nets import net_of, random_net

@@ -18,7 +18,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.strategies.linear import arrays_of, meanings_of
 from ltlpipe.strategies.substitutes import is_of_markings
 from ltlpipe.systems.propositions.letters import evaluate
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.cross.test_models import (
     explored,
     net_atoms,

@@ -22,7 +22,7 @@ from ltlpipe.strategies import explicit
 from ltlpipe.strategies.linear import arrays_of
 from ltlpipe.strategies.net_walks import cubes, tables_of
 from ltlpipe.systems.propositions.letters import evaluate
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.complete_searches import Limits, drive
 from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import examples

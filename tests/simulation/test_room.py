@@ -13,7 +13,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.simulation.simulation import same_steps
 from ltlpipe.systems.programs.promela.model import promela_model, read_model
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.recorded import walker_of
 from tests.example_counts import examples
 from tests.systems.programs.promela.random_programs import random_program

@@ -25,7 +25,7 @@ from ltlpipe.strategies.shortening import shortened, taken_by
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict import counterexample
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.complete_searches import drive
 from tests.example_counts import examples
 from tests.families.test_rers_networks import successors

@@ -21,7 +21,7 @@ from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.runs import Run
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
 from tests.example_counts import at_least, examples

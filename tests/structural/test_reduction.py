@@ -25,7 +25,7 @@ from ltlpipe.strategies.linear import simplified
 from ltlpipe.strategies.substitutes import about_smaller_net
 from ltlpipe.structural.reduction import reduced_net
 from ltlpipe.systems.runs import Run
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import at_least, examples
 from tests.hypothesis_strategies import petri_nets

@@ -13,7 +13,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.verdict.description import MAX_STATES, description_job
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.hypothesis_strategies import AWKWARD_LABELS, networks
 from tests.spot_graphs import random_automaton, random_kripke
 from tests.systems.nets.test_packing import random_net

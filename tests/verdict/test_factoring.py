@@ -13,7 +13,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import run
 from ltlpipe.strategies.substitutes import FactoredQuestion, answered, factored_question
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.components.factoring.products import composed
 
 KERNELS = {"emptiness": "couvreur99"}

@@ -32,9 +32,9 @@ from ltlpipe.strategies.registry import BY_NAME, STRATEGIES
 from ltlpipe.strategies.shortening import continued
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
+from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
-from ltlpipe.verdict.questions import question_of
 from tests.cross.test_agreement import ask, visible_word
 from tests.cross.test_models import net_atoms, random_formula
 from tests.example_counts import examples

@@ -28,8 +28,8 @@ from ltlpipe.symmetry.groups.group import ColouredGraph
 from ltlpipe.symmetry.sets.runs import SetRuns
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.portfolio import Portfolio
-from ltlpipe.verdict.questions import question_of
 from tests.symmetry.groups.random_networks import personal_formula, random_symmetric
 
 SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"

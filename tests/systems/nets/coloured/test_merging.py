@@ -39,7 +39,7 @@ from ltlpipe.systems.nets.coloured.net import (
 from ltlpipe.systems.nets.coloured.skeleton import skeleton
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.writing import save_pnml
-from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.inquiry import question_of
 from tests.cross.test_models import explored, random_formula, spot_verdict
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.random_nets import lively_net
