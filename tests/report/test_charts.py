@@ -249,6 +249,14 @@ def test_a_finite_run_repeats_nothing():
     assert "└" not in chart.text()
 
 
+def test_a_finite_run_without_notes():
+    """One lane, no step that the formula names, and nothing to say below."""
+    single = Network([LTS.from_transitions([(0, "a", 1)], name="single")])
+    with pytest.warns(match="never true"):
+        run = check(single, "G !b", deadlock="error", unknown="never").finite_run
+    assert not by_class(etree.fromstring(run.chart().svg), "note")
+
+
 def test_processes_and_variables():
     """Of a model: who moves first, then what changes; also where a process stays."""
     lasso = check(load("examples/dve/alternating_bit.dve"), "G F deadlock").lasso
