@@ -1,4 +1,4 @@
-"""What several commands share: flags and arguments; bars, plans and error messages.
+"""Flags, arguments, progress bars, plans and error messages of several commands.
 
 Those of a question are declared in `ltlpipe.question.options`; `takes` makes flags of
 them.
