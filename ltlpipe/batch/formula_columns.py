@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import classification
@@ -28,9 +29,11 @@ from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ltlpipe.batch.table import Row
+
+    _Compute = Callable[[Formula, Row], Row]
 
 
 ACTION, STATE, FINITE = "action", "state", "finite"
@@ -168,75 +171,60 @@ def _nothing(_formula: Formula, _known: Row) -> Row:
     return {}  # a notion of actions
 
 
-def _finite_groups() -> dict[str, Callable[[Formula, Row], Row]]:
-    """Return how the groups of a formula of finite words are computed."""
-    kinds = classification
-    return dict.fromkeys(GROUPS, _nothing) | {
-        "syntax": _size,
-        "stutter_invariant": lambda f, _: {
-            "stutter_invariant": kinds.is_finite_stutter_invariant(f)
-        },
-        "hierarchy": lambda f, _: {"hierarchy": kinds.finite_hierarchy(f)},
-        "tgba_states": lambda f, _: {
-            "tgba_states": kinds.finite_states(f, deterministic=False)
-        },
-        "parity_states": lambda f, _: {
-            "parity_states": kinds.finite_states(f, deterministic=True)
-        },
-    }
-
-
 def _size(formula: Formula, _known: Row) -> Row:
     return {"size": classification.size(formula.spot)}
 
 
-def _groups_of(semantics: str) -> dict[str, Callable[[Formula, Row], Row]]:
-    """Return how the groups are computed."""
+def _each(columns: Mapping[str, Callable[[Formula], Any]]) -> dict[str, _Compute]:
+    """Return groups of one column each that nothing else has to be known for."""
+
+    def group(name: str, value: Callable[[Formula], Any]) -> _Compute:
+        return lambda formula, _: {name: value(formula)}
+
+    return {name: group(name, value) for name, value in columns.items()}
+
+
+def _groups_of(semantics: str) -> dict[str, _Compute]:
+    """Return the computations of the groups."""
+    kinds = classification
+    if semantics == FINITE:
+        finite: dict[str, Callable[[Formula], Any]] = {
+            "stutter_invariant": kinds.is_finite_stutter_invariant,
+            "hierarchy": kinds.finite_hierarchy,
+            "tgba_states": partial(kinds.finite_states, deterministic=False),
+            "parity_states": partial(kinds.finite_states, deterministic=True),
+        }
+        return {**dict.fromkeys(GROUPS, _nothing), "syntax": _size, **_each(finite)}
 
     def over(formula: Formula) -> Any:
-        return classification.subject(formula, one_at_a_time=semantics == ACTION)
+        return kinds.subject(formula, one_at_a_time=semantics == ACTION)
 
-    def states(kind: str) -> Callable[[Formula, Row], Row]:
-        return lambda formula, _: {
-            f"{kind}_states": classification.n_states(over(formula), kind)
-        }
+    def states(kind: str) -> Callable[[Formula], Any]:
+        return lambda formula: kinds.n_states(over(formula), kind)
 
-    def stutter_invariant(formula: Formula, _known: Row) -> Row:
-        found = classification.is_stutter_invariant(over(formula))
-        return {"stutter_invariant": found}
-
-    def hierarchy(formula: Formula, _known: Row) -> Row:
-        return {"hierarchy": classification.manna_pnueli(over(formula))}
-
-    groups: dict[str, Callable[[Formula, Row], Row]] = {
-        "stutter_invariant": stutter_invariant,
-        "hierarchy": hierarchy,
-        **{f"{kind}_states": states(kind) for kind in classification.KINDS},
+    columns: dict[str, Callable[[Formula], Any]] = {
+        "stutter_invariant": lambda f: kinds.is_stutter_invariant(over(f)),
+        "hierarchy": lambda f: kinds.manna_pnueli(over(f)),
+        **{f"{kind}_states": states(kind) for kind in kinds.KINDS},
     }
     if semantics == ACTION:
-        return groups | {
+        return _each(columns) | {
             "syntax": _syntax,
             "interruptible": _interruptible,
             "buchi": _buchi,
             "norm_states": _norm_states,
             "erasable": _erasable,
         }
-    return groups | {
+    columns["interruptible"] = columns["stutter_invariant"]
+    return _each(columns) | {
         "syntax": _size,
-        "interruptible": lambda f, known: {
-            "interruptible": stutter_invariant(f, known)["stutter_invariant"]
-        },
-        "buchi": lambda f, _: classification.buchi_over_states(f.spot),
+        "buchi": lambda f, _: kinds.buchi_over_states(f.spot),
         "norm_states": _nothing,
         "erasable": _nothing,
     }
 
 
-_GROUPS = {
-    ACTION: _groups_of(ACTION),
-    STATE: _groups_of(STATE),
-    FINITE: _finite_groups(),
-}
+_GROUPS = {each: _groups_of(each) for each in (ACTION, STATE, FINITE)}
 
 
 # --- what is known without the exact class ----------------------------------

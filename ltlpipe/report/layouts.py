@@ -301,13 +301,7 @@ def why_table(known: Explanation, width: int) -> Table:
         table.add_column(_title(known, step), style=style, no_wrap=True)
     for name, values, matters in zip(names, known.values, known.matters, strict=True):
         cells = [Text(shortened(name, longest))]
-        for step in shown:
-            told = (
-                "…"
-                if step is None
-                else _value_cell(values[step], is_cause=matters[step])
-            )
-            is_cause = step is not None and matters[step]
+        for told, is_cause in _value_cells(values, matters, shown):
             cells.append(Text(told, style="bold" if is_cause else ""))
         table.add_row(*cells)
     return table
@@ -330,13 +324,8 @@ def why_html(known: Explanation) -> str:
         name = html.escape(shortened(str(formula), 2 * _LONGEST))
         look = f"text-align: left; padding-left: {depth + 0.3}em"
         cells = [f'<td style="{look}"><code>{name}</code></td>']
-        for step in shown:
-            told = (
-                "…"
-                if step is None
-                else _value_cell(values[step], is_cause=matters[step])
-            )
-            is_cause = step is not None and matters[step]
+        found = _value_cells(values, matters, shown)
+        for step, (told, is_cause) in zip(shown, found, strict=True):
             told = f"<strong>{told}</strong>" if is_cause else told
             cells.append(f"<td{grey[step]}>{told}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
@@ -351,5 +340,13 @@ def _title(known: Explanation, step: int | None) -> str:
     return f"{'|' if step == known.first else ''}{step + 1}"
 
 
-def _value_cell(value: Value, *, is_cause: bool) -> str:
-    return _SIGNS[value] + (_CAUSE if is_cause else "")
+def _value_cells(
+    values: Sequence[Value], matters: Sequence[bool], shown: Iterable[int | None]
+) -> list[tuple[str, bool]]:
+    """Return the values at some steps, and whether they are among the causes."""
+    return [
+        ("…", False)
+        if step is None
+        else (_SIGNS[values[step]] + _CAUSE * matters[step], matters[step])
+        for step in shown
+    ]
