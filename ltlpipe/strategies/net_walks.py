@@ -155,8 +155,7 @@ def tables_of(
             sides[holds].append(constraint_of(own, holds=holds))
         for row in rows_in(sides[True][-1]):
             rows.number(row)
-            if ticks.over(len(row[1])):
-                yield ticks.progress
+            yield from ticks.worked(len(row[1]))
     far = aims(automaton)
     listed = yield from _goals_of(net, sides, rows, automaton, far, seed, ticks)
     flat = [goal for own in listed for goal in own]
@@ -197,8 +196,9 @@ def _goals_of(
     left = _MOST_ROWS
     for aim, state in product(far, range(automaton.n_states)):
         goals: dict[Goal, None] = {}
-        if ticks.over(_STATE_THINGS + automaton.n_letters * automaton.n_marks / 16):
-            yield ticks.progress
+        yield from ticks.worked(
+            _STATE_THINGS + automaton.n_letters * automaton.n_marks / 16
+        )
         for marks, cube in waited_for(automaton, state, aim):
             for by in (None, *[rng] * _VARIANTS) if left > 0 else ():
                 own = {
@@ -208,8 +208,7 @@ def _goals_of(
                 }
                 goals[marks, tuple(sorted(own))] = None
                 left -= len(own) + 1
-                if ticks.over(sum(len(rows.rows[row][1]) + 1 for row in own)):
-                    yield ticks.progress
+                yield from ticks.worked(sum(len(rows.rows[row][1]) + 1 for row in own))
         listed.append([*goals])
     return listed
 
@@ -265,8 +264,7 @@ def _by_pieces(
     for piece in net.pieces():
         owner, place, number = entries_of(piece)
         parts.append((piece[owner], place, number))
-        if ticks.over(len(piece) + len(owner)):
-            yield ticks.progress
+        yield from ticks.worked(len(piece) + len(owner))
     owner, place, number = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )

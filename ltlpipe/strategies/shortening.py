@@ -436,8 +436,7 @@ def taken_by(network: Network, run: Run) -> Job[Network]:
         kept[cycles.get(number, [])] = True
         src, label, dst = (column[kept] for column in own)
         components.append(replace(component, src=src, label=label, dst=dst))
-        if ticks.over(component.n_transitions + len(run.actions)):
-            yield ticks.progress
+        yield from ticks.worked(component.n_transitions + len(run.actions))
     return Network(components, network.name)
 
 
@@ -461,8 +460,7 @@ def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
         if cycle is not None:
             found[number] = cycle
             longest = min(longest, len(cycle))
-        if ticks.over(component.n_transitions):
-            yield ticks.progress
+        yield from ticks.worked(component.n_transitions)
     shortest = [number for number in found if len(found[number]) == longest]
     return {number: found[number] for number in shortest[:_FEW]}
 

@@ -347,8 +347,7 @@ def members_of(space: Space, elements: np.ndarray, ticks: Ticks) -> Job[Members]
     for number, (swap, target) in enumerate(zip(swaps, targets, strict=True)):
         halves = np.flatnonzero(2 * common[number] == common[number, number])
         members.add(swap, _member(moved[number], target, moved[halves]))
-        if ticks.over(20 + 5 * len(halves) + moved.size / ENTRIES_PER_TICK):
-            yield ticks.progress
+        yield from ticks.worked(20 + 5 * len(halves) + moved.size / ENTRIES_PER_TICK)
     return members
 
 
@@ -502,8 +501,7 @@ def enumerated(
                 known.add(product.tobytes())
                 found.append(product)
                 waiting.append(product)
-            if ticks.over(1 + len(identity) / ENTRIES_PER_TICK):
-                yield ticks.progress
+            yield from ticks.worked(1 + len(identity) / ENTRIES_PER_TICK)
     return np.array(found, dtype=np.int32).reshape(len(found), len(identity))
 
 
@@ -605,6 +603,5 @@ def conjugates(
             if conjugate.tobytes() not in known and len(found) < most:
                 known.add(conjugate.tobytes())
                 found.append(conjugate)
-            if ticks.over(1 + len(element) / ENTRIES_PER_TICK):
-                yield ticks.progress
+            yield from ticks.worked(1 + len(element) / ENTRIES_PER_TICK)
     return np.array(found, dtype=np.int32)
