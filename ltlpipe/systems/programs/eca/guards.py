@@ -16,6 +16,7 @@ clearly fewer, or few rules are left, is a leaf.
 from __future__ import annotations
 
 from collections import deque
+from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -48,10 +49,7 @@ class Following:
 
     def __init__(self, rules: Rules, numbers: Sequence[int]) -> None:
         self._rules = rules
-        literals = [
-            {v: rules.within(v, spans) for v, spans in rules.rules[k].literals}
-            for k in numbers
-        ]
+        literals = list(map(rules.masks, numbers))
         self.columns = sorted({variable for own in literals for variable in own})
         place = {variable: k for k, variable in enumerate(self.columns)}
         shape = len(literals), len(self.columns)
@@ -160,16 +158,7 @@ class _Guarded(NamedTuple):
 def decision_tree(ranges: Ranges, numbers: Sequence[int]) -> Job[np.ndarray]:
     """Return the tree for rules in order, as the kernel reads it."""
     builder = _Builder(ranges, numbers)
-    candidates = [
-        _Guarded(
-            k,
-            {
-                variable: ranges.rules.within(variable, spans)
-                for variable, spans in ranges.rules.rules[number].literals
-            },
-        )
-        for k, number in enumerate(numbers)
-    ]
+    candidates = list(starmap(_Guarded, enumerate(map(ranges.rules.masks, numbers))))
     known = {v: k.mask for v, k in enumerate(ranges.always)}
     yield from builder.node(candidates, known)
     return np.array(builder.tree, dtype=np.int64)

@@ -326,11 +326,18 @@ def expand(tables, space, registers, state):
         at += length
 
 
+@inlined
+def lacks_room(tables, space, registers):
+    """Whether what the steps of one more state lead to might not fit."""
+    n_inputs = tables.inputs.shape[0]
+    room = min(space.rows.shape[0] - 1, space.slots.shape[0] // 2)
+    lacks = registers[Reg.STORED] + n_inputs > room
+    return lacks or registers[Reg.STEPS] + n_inputs > space.target.shape[0]
+
+
 @njit
 def enumerate_step(tables, space, registers, budget):
     """Expand at most `budget` states, changing `space` and `registers`; a Status."""
-    n_inputs = tables.inputs.shape[0]
-    room = min(space.rows.shape[0] - 1, space.slots.shape[0] // 2)
     while budget > 0:
         state = registers[Reg.EXPANDED]
         if state == registers[Reg.STORED]:
@@ -340,10 +347,7 @@ def enumerate_step(tables, space, registers, budget):
             registers[Reg.DEPTH] += 1
         if registers[Reg.STORED] >= registers[Reg.LIMIT]:
             return np.int64(Status.LIMIT)
-        if (
-            registers[Reg.STORED] + n_inputs > room
-            or registers[Reg.STEPS] + n_inputs > space.target.shape[0]
-        ):
+        if lacks_room(tables, space, registers):
             return np.int64(Status.GROW)
         space.first[state] = registers[Reg.STEPS]
         expand(tables, space, registers, state)
@@ -360,13 +364,8 @@ def expand_listed(tables, space, registers, states, spans, begin, end):
     `spans` (int64[2, n]) become the first step of each, and that behind the last.
     Returns the place at which there was no room left.
     """
-    n_inputs = tables.inputs.shape[0]
-    room = min(space.rows.shape[0] - 1, space.slots.shape[0] // 2)
     for k in range(begin, end):
-        if (
-            registers[Reg.STORED] + n_inputs > room
-            or registers[Reg.STEPS] + n_inputs > space.target.shape[0]
-        ):
+        if lacks_room(tables, space, registers):
             return np.int64(k)
         spans[0, k] = registers[Reg.STEPS]
         expand(tables, space, registers, states[k])

@@ -120,6 +120,11 @@ class Rules:
             mask |= self.between(variable, low, high)
         return mask
 
+    def masks(self, number: int) -> dict[int, int]:
+        """Return the regions that the literals of a rule allow, by variable."""
+        literals = self.rules[number].literals
+        return {variable: self.within(variable, spans) for variable, spans in literals}
+
     def lowest(self, variable: int, region: int) -> int:
         """Return the least value of a region."""
         return self.cuts[variable][region - 1] if region else MIN
