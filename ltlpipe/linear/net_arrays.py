@@ -16,7 +16,7 @@ import numpy as np
 
 from ltlpipe.linear.constraints import LARGEST, TOLERANCE
 from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency, ended
-from ltlpipe.systems.nets.structure import Arcs
+from ltlpipe.systems.nets.structure import Arcs, changes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -45,7 +45,8 @@ class Structure:
         self.pre, self.post = pre, post
         self.n_transitions = len(pre.first) - 1
         self.inputs = [_of(pre, t) for t in range(self.n_transitions)]
-        self.effects = [self._effect(t) for t in range(self.n_transitions)]
+        outputs = (_of(post, t) for t in range(self.n_transitions))
+        self.effects = list(map(changes, self.inputs, outputs))
 
     def without(self, transitions: Collection[int]) -> Structure:
         """Return the net without some transitions."""
@@ -77,12 +78,6 @@ class Structure:
             (np.repeat(numbers, np.diff(arcs.first)), arcs.place)
             for arcs in (self.pre, self.post)
         )
-
-    def _effect(self, transition: int) -> dict[int, int]:
-        change = {place: -w for place, w in self.inputs[transition].items()}
-        for place, weight in _of(self.post, transition).items():
-            change[place] = change.get(place, 0) + weight
-        return {place: by for place, by in change.items() if by}
 
 
 def _of(arcs: Arcs, transition: int) -> dict[int, int]:

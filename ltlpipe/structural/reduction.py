@@ -28,7 +28,7 @@ import numpy as np
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency
 from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Notes, Place, Transition
+from ltlpipe.systems.nets.structure import Notes, Place, Transition, changes
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -56,10 +56,7 @@ class Sequence(NamedTuple):
 
     def effect(self) -> dict[int, int]:
         """Return what it adds to the places that it changes."""
-        change = dict(self.post)
-        for place, weight in self.pre.items():
-            change[place] = change.get(place, 0) - weight
-        return {place: by for place, by in change.items() if by}
+        return changes(self.pre, self.post)
 
 
 class Draft:

@@ -32,6 +32,14 @@ MAX_TOKENS = (1 << 63) - 1
 """Tokens of a place, or weight of an arc, that a file may name."""
 
 
+def changes(pre: Mapping[int, int], post: Mapping[int, int]) -> dict[int, int]:
+    """Return by how much more is put than taken, by place, where that is not 0."""
+    found = dict(post)
+    for place, weight in pre.items():
+        found[place] = found.get(place, 0) - weight
+    return {place: by for place, by in found.items() if by}
+
+
 @dataclass(frozen=True)
 class Node:
     """A place or a transition: what it is called."""
@@ -69,11 +77,7 @@ class Transition(Node):
 
     def differences(self) -> dict[int, int]:
         """Return what firing adds to the places that it changes."""
-        changes = {
-            place: self.post.get(place, 0) - self.pre.get(place, 0)
-            for place in sorted({*self.pre, *self.post})
-        }
-        return {place: change for place, change in changes.items() if change}
+        return dict(sorted(changes(self.pre, self.post).items()))
 
 
 @dataclass(frozen=True)
