@@ -330,12 +330,17 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
 
         Kernels call none of it: they allocate nothing (`_FLAGS`).
         """
+        found = None
         try:
-            return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
         except DAMAGED:  # as if it were not there: else it could not be replaced either
             with suppress(OSError):
                 Path(self._cache_file._index_path).unlink(missing_ok=True)
-        return None
+        if found is None:  # it is compiled next
+            from ltlpipe.runtime.kernels import inlining
+
+            inlining.install()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code, where that is possible.
