@@ -185,12 +185,20 @@ classification.{slow} = lambda *_, **__: time.sleep(60)
     ],
 )
 def test_no_column_starves(slow, lost):
-    """One that never ends costs its share; the others are there, and it is named."""
-    with these_operations(SLOW_BUCHI.format(slow=slow)):
-        ((row, notes),) = analysis_rows([parse("X(j & X k)")], timeout=1.5)
-    missing = {column for column, value in row.items() if value is None}
-    assert missing - {"syntactic", "norm_states", "error"} == lost
-    assert "not all is known after 1.5 s: no " in notes[0]
+    """One that never ends costs its share; the others are there, and it is named.
+
+    On a busy machine the shares of the others have to be larger.
+    """
+    for timeout in (1.5, 5.0, 20.0):
+        with these_operations(SLOW_BUCHI.format(slow=slow)):
+            ((row, notes),) = analysis_rows([parse("X(j & X k)")], timeout=timeout)
+        missing = {column for column, value in row.items() if value is None}
+        missing -= {"syntactic", "norm_states", "error"}
+        assert missing >= lost
+        if missing == lost:
+            break
+    assert missing == lost
+    assert f"not all is known after {timeout:g} s: no " in notes[0]
     assert lost <= set(notes[0].replace(",", "").split())
     assert row["seconds"] < SOON
 

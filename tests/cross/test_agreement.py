@@ -127,7 +127,7 @@ SEEDS = st.none() | st.integers(0, 100)
 
 
 @given(SMALL, formulas(), SEEDS)
-@settings(max_examples=examples(DEFAULT_EXAMPLES))
+@settings(max_examples=examples(DEFAULT_EXAMPLES, quick=15))
 def test_networks_and_formulas(network, formula, seed):
     """holds and violated are Spot's; every lasso violates the formula."""
     assert_agreement(network, formula, seed=seed)

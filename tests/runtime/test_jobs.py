@@ -158,15 +158,15 @@ def test_loading_within_a_step_is_counted_apart():
 
     def job():
         with loading(), loading():
-            time.sleep(0.3)
+            time.sleep(1.2)
         yield Progress("searching")
-        time.sleep(0.1)
+        time.sleep(0.1)  # a busy machine makes more of it
 
     clock = Clock()
-    run(timed(job(), worked.append), Limits(timeout=0.25), clock=clock)
-    assert clock.load_seconds >= 0.3
-    assert clock.seconds < 0.25
-    assert sum(worked) < 0.25
+    run(timed(job(), worked.append), Limits(timeout=1.1), clock=clock)
+    assert clock.load_seconds >= 1.2
+    assert clock.seconds < 1.1
+    assert sum(worked) < 1.1
 
 
 @pytest.mark.parametrize("apart", [True, False])
