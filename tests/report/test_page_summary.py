@@ -215,6 +215,7 @@ def test_other_systems_and_formulas_are_other_questions():
     assert found.formula == "x.hoa"
 
 
+@pytest.mark.thorough("seconds, while cheaper ones of the same stay")
 def test_many_contradictions():
     """The first are laid out, of each some answers, both verdicts among them."""
     rows = [

@@ -176,7 +176,15 @@ def _name(state):
     return ", ".join(f"{name}={value}" for name, value in state)
 
 
-@pytest.mark.parametrize("path", [PETERSON, BIT])
+@pytest.mark.parametrize(
+    "path",
+    [
+        PETERSON,
+        pytest.param(
+            BIT, marks=pytest.mark.thorough("seconds, while smaller ones stay")
+        ),
+    ],
+)
 def test_as_many_states_of_a_model(path):
     """Those that the search finds that looks for deadlocks."""
     simulation = Simulation(path)

@@ -223,7 +223,15 @@ def broadcast(n):
     return Network([*counters, control])
 
 
-@pytest.mark.parametrize("n", [4, 12])
+@pytest.mark.parametrize(
+    "n",
+    [
+        4,
+        pytest.param(
+            12, marks=pytest.mark.thorough("seconds, while smaller ones stay")
+        ),
+    ],
+)
 def test_a_lasso_through_a_broadcast(n):
     """10^12 states have a reset as their last step: their orbits are few."""
     verdict = check(broadcast(n), "G !reset", timeout=60, reduce="symmetry")
