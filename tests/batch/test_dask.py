@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -35,9 +36,12 @@ from tests.cli.command_line import HARD, MANY, program
 from tests.cli.command_line import RING as RING_TEXT
 from tests.processes import SOON
 
-pytestmark = pytest.mark.thorough("starts a cluster, and kills parts of it")
-
-distributed = pytest.importorskip("distributed", reason="the extra cluster is missing")
+pytestmark = [
+    pytest.mark.thorough("starts a cluster, and kills parts of it"),
+    pytest.mark.skipif(
+        find_spec("distributed") is None, reason="the extra cluster is missing"
+    ),
+]
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 AUTOMATON = """HOA: v1
@@ -208,6 +212,8 @@ def test_a_cluster_with_certificates(tmp_path):
 def test_inputs_travel_once_per_worker(cluster, tmp_path, monkeypatch):
     """Not once per task, and under the name of their contents."""
     sent = []
+    import distributed  # a second, in quick runs, too, if it were above
+
     scatter = distributed.Client.scatter
 
     def noted(self, data, *, workers, **options):
