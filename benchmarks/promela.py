@@ -91,7 +91,8 @@ import ltlpipe
 model = ltlpipe.load(sys.argv[1])
 for _ in range(2):
     begun = time.process_time()
-    found = ltlpipe.check(model, sys.argv[2], workers=int(sys.argv[3]))
+    workers, reduce = int(sys.argv[3]), (sys.argv[4:] or ["auto"])[0]
+    found = ltlpipe.check(model, sys.argv[2], workers=workers, reduce=reduce)
     cpu = time.process_time() - begun
 steps = found.lasso and len(found.lasso.prefix) + len(found.lasso.cycle)
 answer = {"verdict": found.verdict, "cpu": cpu, "steps": steps}
@@ -189,15 +190,20 @@ def commands(folder: Path, cache: str, formula: str) -> Iterator[dict[str, Any]]
 
 
 def prepare(cache: str) -> None:
-    """Have kernels that are the same for all models compiled."""
+    """Have kernels that are the same for all models compiled.
+
+    Each strategy is named: one of several does not wait for kernels.
+    """
+    counter = "active proctype P{0}() {{ do :: x{0} = (x{0} + 1) % 30 od }}\n"
+    text = "byte x0, x1, x2, x3;\n" + "".join(map(counter.format, range(4)))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        text = "byte x; active proctype P() { do :: x = 1 - x od }\n"
         (folder / "model.pml").write_text(text)
         of_ltlpipe(folder, cache, _COUNT)
-        for formula in ("[] (x < 2)", "<>[] (x == 0)"):
-            for cores in "12":
-                of_ltlpipe(folder, cache, _CHECK, formula, cores)
+        for formula in ("[] (x0 < 30)", "<>[] (x0 == 0)"):
+            for reduce in ("none", "ample", "walks"):
+                of_ltlpipe(folder, cache, _CHECK, formula, "1", reduce)
+            of_ltlpipe(folder, cache, _CHECK, formula, "2", "none")
             list(commands(folder, cache, formula))
 
 

@@ -152,6 +152,9 @@ class Progress(NamedTuple):
     compiling, loading : bool
         Whether the job waits for kernels alone, or for modules: the time is not the
         question's.
+    gives_way : bool
+        Whether it does not expect to end within its turn, and leaves the rest of that to
+        others.
     """
 
     phase: str = ""
@@ -162,6 +165,7 @@ class Progress(NamedTuple):
     waits: tuple[Any, ...] = ()
     compiling: bool = False
     loading: bool = False
+    gives_way: bool = False
 
 
 class Grant(NamedTuple):

@@ -105,6 +105,9 @@ TOO_MANY = "too-many"
 
 _FIRST_CHECK = 32  # states that are expanded before SCCs are looked at
 _DIVE = 1024  # states that a dive expands
+_SOME, _GROWS = 512, 1.5
+"""If the states that wait grow by such a factor while these and as many before are
+expanded, most of the product is still to come: kernels are worth their loading."""
 
 # Units of work, about a microsecond each, and bytes: measured.
 _PER_STATE, _PER_EDGE, _PER_STEP = 3.0, 0.9, 2.2
@@ -171,7 +174,7 @@ def search(
     """
     goal, meter = goal_of(moves.table, moves.system), moves.meter
     product = _Product(moves, max_states, starts)
-    n_expanded = _FIRST_CHECK
+    n_expanded, waiting = _FIRST_CHECK, 0
     while True:
         status = yield from product.grow(n_expanded)
         found = yield from _accepting_run(product, goal, meter)
@@ -180,6 +183,9 @@ def search(
             return product.outcome(FOUND, *found)
         if status is not None:
             break
+        waited, waiting = waiting, product.n_waiting
+        if n_expanded >= _SOME and waiting > _GROWS * waited:
+            yield from meter.report(gives_way=True)
         n_expanded *= 2
     if status == TOO_MANY:
         dive = _Product(moves, max_states, starts, dives=True)
@@ -353,6 +359,11 @@ class _Product:
             if meter.work > meter.limit:
                 yield from meter.report()
         return None if self._waiting else EMPTY
+
+    @property
+    def n_waiting(self) -> int:
+        """How many states have not been expanded."""
+        return len(self._waiting)
 
     def has_all_within(self, n_levels: int) -> bool:
         """Whether all states of the first levels have been expanded, breadth first."""

@@ -55,7 +55,7 @@ class Meter:
         self.limit = float(SLICE)  # units after which to yield
         self.states = self.depth = 0  # for `Progress`
 
-    def report(self) -> Job[None]:
+    def report(self, *, gives_way: bool = False) -> Job[None]:
         """Yield what was done; raise StoppedError if memory does not suffice."""
         grant = yield Progress(
             "searching",
@@ -63,6 +63,7 @@ class Meter:
             memory_bytes=self.memory_bytes,
             states=self.states,
             depth=self.depth,
+            gives_way=gives_way,
         )
         self.work = 0.0
         self.limit = min(SLICE, grant.work)

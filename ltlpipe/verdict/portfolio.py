@@ -390,7 +390,7 @@ class Portfolio:
                 return None
             grant = yield self._progress(entry)
             self._supersede(entry)
-            if entry.work >= end:
+            if entry.work >= end or entry.last.gives_way:
                 if not entry.trace.has_found or not more:
                     return None
                 end, more = entry.work + turn, more - 1
