@@ -118,6 +118,10 @@ def evaluate(
         if isinstance(part, Enabled):
             return int(part.test(state))
         if isinstance(part, Operation):
+            if part.operator == "&&":  # the first that is false decides
+                return int(all(map(value, part.operands)))
+            if part.operator == "||":
+                return int(any(map(value, part.operands)))
             return _OPERATORS[part.operator](*map(value, part.operands))
         raise TypeError(f"{part} is not bound to a system")
 
@@ -138,8 +142,6 @@ _OPERATORS: dict[str, Callable[..., int]] = {
     "==": lambda a, b: int(a == b),
     "<": lambda a, b: int(a < b),
     "<=": lambda a, b: int(a <= b),
-    "&&": lambda *parts: int(all(parts)),
-    "||": lambda *parts: int(any(parts)),
     "!": lambda a: int(not a),
     "&": operator.and_,
     "|": operator.or_,
