@@ -129,7 +129,7 @@ def check(
         own_property,
     )
     from ltlpipe.verdict.inquiry import Inquiry
-    from ltlpipe.verdict.joint import joint_verdicts
+    from ltlpipe.verdict.joint import STRATEGIES_OF_JOINT, joint_verdicts
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
     from ltlpipe.verdict.verdict import CRASH, misread, not_read
 
@@ -195,21 +195,18 @@ def check(
         are_few = is_single or not is_asked
         searched: list[Verdict] = []  # which have loaded kernels, or may have
 
-        def posed(asked: Property) -> tuple[Inquiry, Limits]:
+        def posed(asked: Property, **told: Any) -> tuple[Inquiry, Limits]:
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
             has_kernels = any(v.plan.strategy not in (None, INSTANT) for v in searched)
             prelude = PRELUDE_ALONE if are_few and not has_kernels else PRELUDE
-            of_files = files_of(system)
-            inquiry = Inquiry(
-                loaded, asked, options, allowed, prelude=prelude, files=of_files
-            )
-            return inquiry, limits
+            told |= {"prelude": prelude, "files": files_of(system)}
+            return Inquiry(loaded, asked, options, allowed, **told), limits
 
         def ask_jointly(asked: Property) -> Verdict | None:
             with suppress(FormulaError, UnsupportedError), noting() as said:
-                inquiry, limits = posed(asked)
+                inquiry, limits = posed(asked, strategies=STRATEGIES_OF_JOINT)
                 verdict = inquiry.verdict(limits, progress)
                 searched.append(verdict)
                 return replace(verdict, warnings=tuple(said))

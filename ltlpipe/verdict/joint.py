@@ -14,8 +14,10 @@ from ltlpipe.automata.words import violates
 from ltlpipe.logic.folding import MOST_NAMED
 from ltlpipe.logic.formulas import Formula, rebuilt
 from ltlpipe.logic.history import PLAIN
+from ltlpipe.question.conditions import WALKS
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import INTERRUPTED
+from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.verdict.verdict import Verdict
+
+STRATEGIES_OF_JOINT = tuple(
+    replace(own, share=0.25) if own.name == WALKS else own for own in STRATEGIES
+)
+"""Invariants mostly hold, which walks cannot tell; they are to refute the others soon,
+but only where a search takes long."""
 
 TOGETHER = "together"
 """The detail of `Statistics` that names all that a search has answered."""

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 MAX_PROCESSES = 255
 """Processes that Promela has room for."""
 
+_OFTEN = 8
+"""More processes that there is room for at first where loops start them."""
+
 _MOST_STATES = 2000
 _STATE_WORK = 500  # units
 
@@ -64,12 +67,15 @@ def planned(model: syntax.Model, processes: int | None = None) -> Job[Plan]:
     active = sum(proctype.active for proctype in model.proctypes)
     if processes is not None:
         return general_plan(model, max(processes, active))
-    runs = sum(
-        isinstance(n, syntax.Run) for p in model.proctypes for n in nodes_in(p.body)
-    )
+    bodies = [proctype.body for proctype in model.proctypes]
+    runs = sum(isinstance(n, syntax.Run) for body in bodies for n in nodes_in(body))
     if not runs:
         return general_plan(model, active)
-    n_slots = active + runs + 2
+    loops = [
+        n for n in nodes_in(tuple(bodies)) if isinstance(n, syntax.Choice) and n.repeats
+    ]
+    repeats = any(isinstance(n, syntax.Run) for n in nodes_in(tuple(loops)))
+    n_slots = active + runs + (_OFTEN if repeats else 2)
     while True:
         plan = general_plan(model, n_slots)
         found = yield from _tried(lower(model, plan, assertions=False))
