@@ -153,7 +153,7 @@ class Progress(NamedTuple):
         Whether the job waits for kernels alone, or for modules: the time is not the
         question's.
     gives_way : bool
-        Whether it does not expect to end within its turn, and leaves the rest of that to
+        Whether it does not expect to end within its turn, and leaves the rest of it to
         others.
     """
 
