@@ -67,6 +67,9 @@ class Strategy:
     share : float
         How much longer its turns are than those of others: more where the work that is
         left is bounded, and not as large as the product may be.
+    makes_room : bool
+        Whether it may take the place of one that has had its chance; otherwise it
+        begins where one has ended.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Strategy:
     needs_kernels: bool = True
     takes_colours: bool = False
     share: float = 1.0
+    makes_room: bool = True
 
     def is_named(self, options: Options) -> bool:
         """Whether the options ask for it by name, so that it must not be left out."""
@@ -115,11 +119,17 @@ STRATEGIES: tuple[Strategy, ...] = (
     ),
     Strategy(SYMMETRY, job_in("symmetry"), (SYMMETRY,), takes_colours=True),
     Strategy(WALKS, job_in("explicit", "job_of_walks"), (WALKS,)),
-    Strategy(ISOLATED, job_in("isolated"), (ISOLATED, FEW, COMPOSITION), share=2.0),
     Strategy(SUBSET, job_in("subset"), (SUBSET, FEW, COMPOSITION), share=2.0),
     Strategy(COMPONENTS, job_in("components"), (COMPONENTS, COMPOSITION), share=3.0),
     Strategy(
         AUTOMORPHISMS, job_in("symmetry", "job_of_automorphisms"), (AUTOMORPHISMS,)
+    ),
+    Strategy(
+        ISOLATED,
+        job_in("isolated"),
+        (ISOLATED, FEW, COMPOSITION),
+        share=2.0,
+        makes_room=False,
     ),
 )
 

@@ -322,7 +322,8 @@ class Portfolio:
                 self._open, self._spare = [self._spare], None
             elif self._again:
                 self._begin(self._again.pop(0))
-        if self._waiting and len(self._open) == MOST_OPEN:
+        first = next(iter(self._waiting), None)
+        if first is not None and first.makes_room and len(self._open) == MOST_OPEN:
             self._make_room()
         while self._waiting and len(self._open) < MOST_OPEN and not self._in_prelude:
             self._begin(self._waiting.pop(0))
