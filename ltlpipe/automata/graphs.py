@@ -61,6 +61,30 @@ def propositions_of(graph: Any) -> tuple[str, ...]:
     return tuple(p.ap_name() for p in graph.ap())
 
 
+class Columns(NamedTuple):
+    """Edges of a graph, and conditions; see ``SpotGraph``."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    number: np.ndarray
+    label: np.ndarray
+    marks: np.ndarray
+    conditions: list[Any]
+    state_label: np.ndarray | None
+
+
+class Lists(NamedTuple):
+    """The edges of each state of an automaton as a list; m edges, counted from 1."""
+
+    src: np.ndarray  # uint32[m + 1], as the next four
+    dst: np.ndarray
+    condition: np.ndarray  # the number of a BDD
+    marks: np.ndarray  # those of `used` count
+    following: np.ndarray  # the next edge of the same state, or 0
+    first: np.ndarray  # uint32[n], the first edge of each state, or 0
+    used: int
+
+
 def graph_arrays(graph: Any) -> Job[dict[str, Any]]:
     """Read a graph: return the fields of a ``SpotGraph`` that are its own.
 
@@ -72,8 +96,6 @@ def graph_arrays(graph: Any) -> Job[dict[str, Any]]:
     UnsupportedError
         It has no states, or is alternating.
     """
-    import buddy
-
     n_states = graph.num_states()
     if n_states == 0:
         raise UnsupportedError("the graph has no states")
@@ -82,6 +104,91 @@ def graph_arrays(graph: Any) -> Job[dict[str, Any]]:
             "the graph is alternating; Spot's 'remove_alternation' makes it "
             "nondeterministic"
         )
+    yield Progress(READING)
+    found = _left_in_memory(graph)
+    if found is None:
+        found = yield from _read_at_once(graph)
+    initial = graph.get_init_state_number()
+    return {"n_states": n_states, "initial": initial, **found}
+
+
+def _left_in_memory(graph: Any) -> dict[str, Any] | None:
+    """Return fields of a graph whose edges are copied when they are asked for.
+
+    None if some of its edges do not count, or marks have to be renumbered.
+    """
+    if is_kripke(graph) or _edge_table(graph) is None:
+        return None
+    lists = _lists_of(graph)
+    if lists is None or not _all_count(graph, lists):
+        return None
+    n_edges, condition = graph.num_edges(), condition_of(graph)
+    left = decided(condition, _extremes(lists.marks[1:], condition.marks))
+
+    def again() -> Lists:
+        """Return where the edges are now."""
+        found = _lists_of(graph)
+        if found is None or len(found.marks) != n_edges + 1:
+            raise UnsupportedError("the graph has been changed since it was read")
+        return found._replace(used=left.marks)
+
+    def read() -> Columns:
+        number = np.arange(1, n_edges + 1, dtype=np.int32)
+        src, dst, condition, marks = (column[1:].copy() for column in again()[:4])
+        label, conditions = _labels(graph, condition.view(np.int32), number)
+        ends = src.view(np.int32), dst.view(np.int32)
+        marks = _moved(marks, left.marks)
+        return Columns(*ends, number, label, marks, conditions, None)
+
+    return {"n_edges": n_edges, "read": read, "lists": again, **_accepting(left)}
+
+
+def _extremes(marks: np.ndarray, telling: int) -> set[int]:
+    """Return sets that have together, and in common, what all sets of marks have.
+
+    As far as the marks go that are `telling`, as bits.  Mostly the first sets suffice.
+    """
+    for sets in (marks[:_PREFIX], marks):
+        some = int(np.bitwise_or.reduce(sets))
+        every = int(np.bitwise_and.reduce(sets))
+        if not every & telling and not telling & ~some:
+            break
+    return {some, every}
+
+
+def _lists_of(graph: Any) -> Lists | None:
+    """Return the lists of edges of an automaton as they lie in memory.
+
+    None if that is not the layout of Spot 2.13.
+    """
+    columns, n_edges = _COLUMNS[False], graph.num_edges()
+    n_states = graph.num_states()
+    ends = [int(graph.state_from_number(k).this) for k in (0, n_states - 1)]
+    states = _memory(ends, n_states, _AUTOMATON_STATE_PARTS)
+    ends = [int(graph.edge_storage(number).this) for number in (1, n_edges)]
+    if states is None or _memory(ends, n_edges, len(columns)) is None:
+        return None
+    table = _entries(ends[0] - len(columns) * _WORD, n_edges + 1, len(columns))
+    names = ("src", "dst", "cond", "acc", "next_succ")
+    of_edges: Any = (table[:, columns.index(name)] for name in names)
+    return Lists(*of_edges, states[:, _FIRST_EDGE], 0)
+
+
+def _all_count(graph: Any, lists: Lists) -> bool:
+    """Whether lists are what the interface says, and no edge is erased or false."""
+    # As many edges as were erased lie behind those that were read.
+    highest = max(int(lists.following[1:].max()), int(lists.first.max()))
+    if highest >= len(lists.marks) or not lists.condition[1:].all():
+        return False
+    edges = ((s, next(iter(graph.out(s)), None)) for s in _samples(len(lists.first)))
+    return all(
+        lists.first[state] == (0 if edge is None else graph.edge_number(edge))
+        for state, edge in edges
+    )
+
+
+def _read_at_once(graph: Any) -> Job[dict[str, Any]]:
+    """Return fields of a graph that is copied."""
     edges = yield from all_edges(graph)
     state_label = None
     if is_kripke(graph):
@@ -91,31 +198,29 @@ def graph_arrays(graph: Any) -> Job[dict[str, Any]]:
         state_label, conditions = _without_false(label, conditions)
         label = state_label[edges.src]
     else:
-        where, label = _first_of_each(edges.condition)
-        numbers = edges.number[where].tolist()
-        # An edge's condition is a reference into Spot's array: it is copied.
-        true = buddy.bddtrue
-        conditions = [graph.edge_storage(number).cond & true for number in numbers]
+        label, conditions = _labels(graph, edges.condition, edges.number)
         label, conditions = _without_false(label, conditions)
     kept: Any = label >= 0
     if kept.all():
         kept = slice(None)  # nothing is copied
-    marks, n_marks, condition = _acceptance(graph, edges.marks[kept])
-    never = condition == FALSE
-    return {
-        "n_states": n_states,
-        "initial": graph.get_init_state_number(),
-        "src": edges.src[kept],
-        "dst": edges.dst[kept],
-        "number": edges.number[kept],
-        "label": label[kept],
-        "marks": marks,
-        "conditions": conditions,
-        "state_label": state_label,
-        "n_marks": n_marks,
-        "condition": None if never else condition,
-        "accepts_nothing": never,
-    }
+    marks, acceptance = _acceptance(graph, edges.marks[kept])
+    ends = edges.src[kept], edges.dst[kept], edges.number[kept]
+    columns = Columns(*ends, label[kept], marks, conditions, state_label)
+    told = {"n_edges": len(marks), "read": lambda: columns, "lists": None}
+    return told | acceptance
+
+
+def _labels(
+    graph: Any, condition: np.ndarray, number: np.ndarray
+) -> tuple[np.ndarray, list[Any]]:
+    """Return the conditions of edges as places, and the different ones."""
+    import buddy
+
+    where, label = _first_of_each(condition)
+    # An edge's condition is a reference into Spot's array: it is copied.
+    true = buddy.bddtrue
+    numbers = number[where].tolist()
+    return label, [graph.edge_storage(number).cond & true for number in numbers]
 
 
 def _first_of_each(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -144,30 +249,40 @@ def _without_false(
     return place[label], [c for k, c in enumerate(conditions) if k != false[0]]
 
 
-def _acceptance(
-    graph: Any, marks: np.ndarray
-) -> tuple[np.ndarray, int, Condition | None]:
-    """Return the marks that count, how many these are, and the condition.
+def _acceptance(graph: Any, marks: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """Return the marks that count, and the fields that are about acceptance."""
+    sets = _extremes(marks, -1) if len(marks) else set()
+    left = decided(condition_of(graph), sets)
+    return _moved(marks, left.marks), _accepting(left)
 
-    A condition that cannot hold is `FALSE`.
-    """
-    few = int(marks.max(initial=0)) <= len(marks)
-    sets = np.flatnonzero(np.bincount(marks)) if few else np.unique(marks)
-    left = decided(condition_of(graph), set(sets.tolist()))
-    used = marks_in(left.marks)
-    moved = marks
-    if left.marks & (left.marks + 1) or sets.max(initial=0) > left.marks:
-        moved = np.zeros_like(marks)
-        for i, mark in enumerate(used):
-            moved |= (marks >> np.uint32(mark) & np.uint32(1)) << np.uint32(i)
-    left = left.renumbered({mark: i for i, mark in enumerate(used)}.__getitem__)
-    usual = left != FALSE and has_shape(left, Shape.GENERALISED_BUCHI)
-    return moved, len(used), None if usual else left
+
+def _moved(marks: np.ndarray, used: int) -> np.ndarray:
+    """Return sets without marks that are not used, the others numbered from 0."""
+    if not used & (used + 1):
+        return marks & np.uint32(used)
+    moved = np.zeros_like(marks)
+    for i, mark in enumerate(marks_in(used)):
+        moved |= (marks >> np.uint32(mark) & np.uint32(1)) << np.uint32(i)
+    return moved
+
+
+def _accepting(left: Condition) -> dict[str, Any]:
+    """Return the fields that are about acceptance; `FALSE` cannot hold."""
+    never = left == FALSE
+    places = {mark: i for i, mark in enumerate(marks_in(left.marks))}
+    left = left.renumbered(places.__getitem__)
+    usual = not never and has_shape(left, Shape.GENERALISED_BUCHI)
+    return {
+        "n_marks": len(places),
+        "condition": None if usual or never else left,
+        "accepts_nothing": never,
+    }
 
 
 READING = "reading"
 
-_SAMPLES = 64  # edges or states of a graph that are read in both ways
+_SAMPLES = 24  # edges or states of a graph that are read in both ways
+_PREFIX = 1_000  # edges that mostly have all marks
 _WORD = 4  # bytes of an entry's parts
 _EDGE = 4.0  # microseconds to read one through the interface
 
@@ -219,12 +334,8 @@ def _edges_in_memory(graph: Any) -> Edges | None:
     if n_edges == 0:
         none = np.zeros(0, dtype=np.int32)
         return Edges(none, none, none, none, none.astype(np.uint32))
-    ends = [int(graph.edge_storage(number).this) for number in (1, n_edges)]
-    table = _memory(ends, n_edges, len(columns))
-    if table is None or any(
-        table[k].tolist() != _parts_of(graph.edge_storage(k + 1), columns)
-        for k in _samples(n_edges)
-    ):
+    table = _edge_table(graph)
+    if table is None:
         return None
     # Edges that were erased lead to themselves in the list of their source.  As many as
     # have been met are still to come behind those that are not erased.
@@ -235,7 +346,7 @@ def _edges_in_memory(graph: Any) -> Edges | None:
         if n_live == n_edges:
             break
         n_read += n_edges - n_live
-        table = _entries(ends[0], n_read, len(columns))
+        table = _entries(table.ctypes.data, n_read, len(columns))
     rows: Any = slice(None) if n_read == n_edges else live
     none = np.zeros(n_edges, dtype=np.uint32)
     src, dst, condition, marks = (
@@ -245,6 +356,25 @@ def _edges_in_memory(graph: Any) -> Edges | None:
     number = np.flatnonzero(live).astype(np.int32) + 1
     src, dst, condition = (part.view(np.int32) for part in (src, dst, condition))
     return Edges(src, dst, number, condition, marks)
+
+
+def _edge_table(graph: Any) -> np.ndarray | None:
+    """Return as many edges as a graph has as they lie in memory, uint32[m, k].
+
+    Some may have been erased, with others behind.  None if that cannot be trusted, or
+    there are none.
+    """
+    columns, n_edges = _COLUMNS[is_kripke(graph)], graph.num_edges()
+    if n_edges == 0:
+        return None
+    ends = [int(graph.edge_storage(number).this) for number in (1, n_edges)]
+    table = _memory(ends, n_edges, len(columns))
+    if table is None or any(
+        table[k].tolist() != _parts_of(graph.edge_storage(k + 1), columns)
+        for k in _samples(n_edges)
+    ):
+        return None
+    return table
 
 
 def _parts_of(edge: Any, columns: Sequence[str]) -> list[int]:
@@ -287,6 +417,9 @@ _COLUMNS = {
     True: ("dst", "next_succ", "src"),
 }
 """Parts of 32 bits of the edges of automata, and of Kripke structures (True)."""
+
+_AUTOMATON_STATE_PARTS, _FIRST_EDGE = 4, 2
+"""Parts of a state of an automaton, and which one is the number of its first edge."""
 
 _STATE_PARTS, _STATE_CONDITION = 6, 2
 """Parts of a state of a Kripke structure, and which one is the number of a BDD."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.automata.conditions import generalised_buchi, marks_in
 from ltlpipe.automata.lettering import TELLING, Lettering, violations_text
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.question.answer import EMPTY, FOUND, Answer
 from ltlpipe.question.conditions import (
     AUTO,
     AUTOMATON,
@@ -24,8 +25,9 @@ from ltlpipe.question.question import NotApplicableError, Product, Question, not
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.systems.graph import keys_of, pack_graph, transitions_of
-from ltlpipe.systems.plain_steps import GraphSteps
+from ltlpipe.systems.graph import keys_of, lists_of, pack_graph, transitions_of
+from ltlpipe.systems.plain_steps import GraphSteps, TooLargeError
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
@@ -34,8 +36,13 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.scc.stored_graphs import StoredSearch
     from ltlpipe.systems.graph import Keys, SpotGraph, Transitions
     from ltlpipe.systems.networks.packing import PackedSystem
+
+
+_MOST_READ = 20_000
+"""Edges of a graph that an instant search reads."""
 
 
 class Labelled(NamedTuple):
@@ -64,24 +71,6 @@ class GraphProduct(Product):
     def with_table(self, table: PropertyAutomaton) -> GraphProduct:
         """Return the product with another automaton over the same letters."""
         return replace(self, labelled=self.labelled._replace(table=table))
-
-    def stored(self) -> Job[Any] | None:
-        """Return the search of the graph as it is, if any run that it accepts counts.
-
-        And if the search may be chosen, and has no limits of its own.
-        """
-        question = self.question
-        options, system = question.options, question.system
-        named: tuple[Any, ...]
-        named = question.given.emptiness, options.omitting, options.max_states
-        named += options.seed, options.spill, question.delegated, system.condition
-        is_free = named == (None,) * len(named) and options.workers == 1
-        if not (question.property.is_trivial and is_free):
-            return None
-        from ltlpipe.search.scc.stored_graphs import search_graph
-
-        first, dst, _, marks, _ = self.labelled.steps
-        return search_graph(first, dst, marks, system.initial, system.n_marks)
 
     def packed(self) -> Job[PackedSystem]:
         """Return the packed graph."""
@@ -194,6 +183,55 @@ class GraphQuestion(Question):
         )
         return Labelled(table, steps, keys, lettering)
 
+    @property
+    def _fits_stored(self) -> bool:
+        """Whether any run counts that the graph accepts, and its search may be chosen.
+
+        And has no limits of its own.
+        """
+        options, system = self.options, self.system
+        named: tuple[Any, ...] = self.given.emptiness, options.omitting, options.seed
+        named += options.max_states, options.spill, self.delegated
+        is_free = named == (None,) * len(named) and options.workers == 1
+        never = system.accepts_nothing or self.stutters
+        return self.property.is_trivial and is_free and not never
+
+    def stored(self, trace: Trace) -> Job[Answer] | None:
+        """Return the search of the graph where it is, if that is all that is asked."""
+        return self._stored(trace) if self._fits_stored else None
+
+    def _stored(self, trace: Trace) -> Job[Answer]:
+        from ltlpipe.search.scc.stored_graphs import StoredSearch
+
+        system, table = self.system, universal()
+        plan = self.settled(self.given, table, None)
+        name = "tela" if system.condition else "couvreur99"
+        trace.plan = replace(plan, emptiness=name)
+        note_table(trace, table)
+        lists = lists_of(system)
+        condition = system.condition or generalised_buchi(system.n_marks)
+        condition = condition.renumbered(marks_in(lists.used).__getitem__)
+        search = StoredSearch(lists, system.initial, condition)
+        found = yield from trace.timed("search_seconds", search.found())
+        trace.note(**search.figures())
+        if not found:
+            return Answer(EMPTY)
+        trace.has_found = True
+        if not self.options.lasso:
+            return Answer(FOUND)
+        told = yield from trace.timed("lasso_seconds", self._run(search, trace))
+        return Answer(FOUND, run=told)
+
+    def _run(self, search: StoredSearch, trace: Trace) -> Job[Run]:
+        """Return the run that a search has found."""
+        edges, length = yield from search.run()
+        ends = search.lists.dst[edges].astype(np.int32)
+        states = np.append(np.int32(self.system.initial), ends)[:, None]
+        steps = (yield from self.labelled(self.given, trace)).steps
+        of_edge = np.empty(self.system.n_edges, dtype=np.int32)
+        of_edge[steps.edge] = np.arange(len(steps.edge), dtype=np.int32)
+        return Run(of_edge[np.array(edges) - 1], states, length)
+
     def _letters(self, keys: Keys, lettering: Lettering) -> Job[list[list[int]]]:
         """Return the letters of each key."""
         if lettering.text is None:
@@ -224,7 +262,15 @@ class GraphQuestion(Question):
     def plain_steps(
         self, plan: Plan, trace: Trace
     ) -> Job[tuple[GraphSteps, PropertyAutomaton]]:
-        """Return the graph in plain Python, and the automaton over its letters."""
+        """Return the graph in plain Python, and the automaton over its letters.
+
+        Raises
+        ------
+        TooLargeError
+            Reading it would take longer than searching it where it is.
+        """
+        if self._fits_stored and self.system.n_edges > _MOST_READ:
+            raise TooLargeError
         labelled = yield from self.labelled(plan, trace)
         steps = GraphSteps(self.system, labelled.steps, accepts=self.delegated is None)
         return steps, labelled.table

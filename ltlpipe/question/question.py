@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition, Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.answer import Trace
+    from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
@@ -101,10 +101,6 @@ class Product(ABC):
 
         stutters, fairness = self.question.stutters, self.question.fairness
         return make_problem(packed, self.table, stutter=stutters, fairness=fairness)
-
-    def stored(self) -> Job[Any] | None:
-        """Return the search of a graph that is stored already; None if it is not."""
-        return None
 
     def needed_bytes(self, packed: Any) -> int:
         """Return the bytes of the buffers of `problem`."""
@@ -288,6 +284,10 @@ class Question(ABC):
     def has_long_rows(self) -> bool:
         """Whether states take so much room that their successors are not all stored."""
         return False
+
+    def stored(self, trace: Trace) -> Job[Answer] | None:  # noqa: ARG002 (of graphs)
+        """Return the search of what is stored already; None if there is none."""
+        return None
 
     def fact(self, key: Hashable, make: Callable[[], Job[Fact]]) -> Job[Fact]:
         """Return a fact, computed by the job that `make` returns unless it is known."""

@@ -54,23 +54,12 @@ if TYPE_CHECKING:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
+    stored = question.stored(trace)
+    if stored is not None:
+        return (yield from stored)
     product = yield from question.product(question.given, trace)
     plan = question.settled(product.plan, product.table, product.reductions)
     trace.plan = for_workers(plan, question.options)
-    stored = product.stored()
-    if stored is not None:
-        outcome = yield from trace.timed("search_seconds", stored)
-        if not outcome.found:
-            from ltlpipe.search.scc.stored_graphs import BYTES_PER_STATE
-
-            trace.plan = replace(trace.plan, emptiness=_COUVREUR99)
-            trace.note(
-                states=outcome.states,
-                transitions=outcome.transitions,
-                max_depth=outcome.max_depth,
-                bytes_per_state=float(BYTES_PER_STATE),
-            )
-            return Answer(EMPTY)
     way = None if question.options.swarm is None else search_by_swarm
     return (yield from search_states(question, product, trace, way=way))
 
@@ -322,13 +311,16 @@ _PER_WAY = 0.01
 
 def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
+    insists = question.options.insists_on(WALKS)
+    if not insists and question.stored(trace) is not None:
+        raise NotApplicableError("the graph is searched as it is stored")
     product = yield from question.product(question.given, trace)
     condition = product.table.condition
     if condition is not None and condition.fin_marks:
         raise NotApplicableError(WITH_FIN)
     trace.plan = _plan_of_walks(question, product)
 
-    most, insists = question.options.max_states, question.options.insists_on(WALKS)
+    most = question.options.max_states
     if is_net(getattr(question, "system", None)):
         from ltlpipe.strategies.net_walks import can_walk, walk_net
 

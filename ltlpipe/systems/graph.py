@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.automata.graphs import (
+    Lists,
     decoded_graph,
     encoded_graph,
     graph_arrays,
@@ -35,7 +37,10 @@ from ltlpipe.systems.fields import allocation, row_of
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.graphs import Columns
     from ltlpipe.runtime.jobs import Job
 
 _MOST_TRANSITIONS = (1 << 31) - 2
@@ -56,6 +61,21 @@ class SpotGraph(Displayed):
         Those of the graph, in its order.
     n_states, initial : int
         States are those of the graph.
+    n_edges : int
+        Number of edges.
+    n_marks : int
+        How many marks there are.
+    condition : Condition, optional
+        What a run has to satisfy; None is each mark infinitely often.
+    accepts_nothing : bool
+        Whether no run can, whatever its marks.
+    read : callable
+        Returns the edges.
+    lists : callable, optional
+        Returns the edges where Spot keeps them, if all count.
+
+    Attributes
+    ----------
     src, dst : int32[m]
         Its edges, without those whose condition is false.
     number : int32[m]
@@ -68,12 +88,6 @@ class SpotGraph(Displayed):
         The different conditions of edges, or states.
     state_label : int32[n_states], optional
         The conditions of the states of a Kripke structure; -1 where it is false.
-    n_marks : int
-        How many marks there are.
-    condition : Condition, optional
-        What a run has to satisfy; None is each mark infinitely often.
-    accepts_nothing : bool
-        Whether no run can, whatever its marks.
     """
 
     graph: Any = field(repr=False)
@@ -81,29 +95,36 @@ class SpotGraph(Displayed):
     propositions: tuple[str, ...]
     n_states: int
     initial: int
-    src: np.ndarray = field(repr=False)
-    dst: np.ndarray = field(repr=False)
-    number: np.ndarray = field(repr=False)
-    label: np.ndarray = field(repr=False)
-    marks: np.ndarray = field(repr=False)
-    conditions: list[Any] = field(repr=False)
-    state_label: np.ndarray | None = field(repr=False)
+    n_edges: int
     n_marks: int
     condition: Condition | None
     accepts_nothing: bool
+    read: Callable[[], Columns] = field(repr=False)
+    lists: Callable[[], Lists] | None = field(repr=False)
 
     def _sizes(self) -> dict[str, int]:
         return {"state": self.n_states, "edge": self.n_edges}
 
+    def keep(self) -> None:
+        """Copy the edges now, so that later changes of the graph are noticed."""
+        self._columns  # noqa: B018
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return self.read()
+
+    src = property(lambda self: self._columns.src)
+    dst = property(lambda self: self._columns.dst)
+    number = property(lambda self: self._columns.number)
+    label = property(lambda self: self._columns.label)
+    marks = property(lambda self: self._columns.marks)
+    conditions = property(lambda self: self._columns.conditions)
+    state_label = property(lambda self: self._columns.state_label)
+
     @property
     def is_kripke(self) -> bool:
         """Whether letters are on states."""
-        return self.state_label is not None
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges."""
-        return len(self.src)
+        return is_kripke(self.graph)
 
     def dead_ends(self) -> np.ndarray:
         """Return the states without edges, int64[k]."""
@@ -167,6 +188,26 @@ def graph_from_data(
     Its edges have the numbers int32[m], as those of a lasso have to, if they are given.
     """
     return graph_system(decoded_graph(data, number))
+
+
+def lists_of(system: SpotGraph) -> Lists:
+    """Return the edges of a graph as lists; m edges, counted from 1."""
+    if system.lists is not None and "_columns" not in vars(system):
+        return system.lists()  # what was copied before stays as it was
+    n_edges = system.n_edges
+    # The layout of Spot, so that kernels are the same.
+    table = np.zeros((n_edges + 1, 5), dtype=np.uint32)
+    columns: Any = table.T
+    src, dst, _, marks, following = columns
+    src[1:], dst[1:], marks[1:] = system.src, system.dst, system.marks
+    order = np.argsort(system.src, kind="stable")
+    sources = system.src[order]
+    same = sources[1:] == sources[:-1]
+    following[order[:-1][same] + 1] = order[1:][same] + 1
+    first = np.zeros((system.n_states, 2), dtype=np.uint32)[:, 0]
+    begins = np.flatnonzero(np.append(True, ~same)[:n_edges])
+    first[sources[begins]] = order[begins] + 1
+    return Lists(*columns, first, (1 << system.n_marks) - 1)
 
 
 class Keys(NamedTuple):

@@ -163,7 +163,10 @@ def load(
     manner: dict[str, Any] = {"alphabet": alphabet, "initial": initial}
     manner |= {"mealy": mealy, "semantics": semantics}
     manner |= {"define": define, "include": include, "processes": processes}
-    return complete(load_job(sources, format=format, parameter="sources", **manner))
+    loaded = complete(load_job(sources, format=format, parameter="sources", **manner))
+    if isinstance(loaded, SpotGraph):
+        loaded.keep()
+    return loaded
 
 
 def load_network(
