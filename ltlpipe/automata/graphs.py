@@ -170,8 +170,8 @@ def _lists_of(graph: Any) -> Lists | None:
         return None
     table = _entries(ends[0] - len(columns) * _WORD, n_edges + 1, len(columns))
     names = ("src", "dst", "cond", "acc", "next_succ")
-    of_edges: Any = (table[:, columns.index(name)] for name in names)
-    return Lists(*of_edges, states[:, _FIRST_EDGE], 0)
+    of_edges = (table[:, columns.index(name)] for name in names)
+    return Lists._make([*of_edges, states[:, _FIRST_EDGE], 0])
 
 
 def _all_count(graph: Any, lists: Lists) -> bool:

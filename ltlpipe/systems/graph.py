@@ -197,8 +197,7 @@ def lists_of(system: SpotGraph) -> Lists:
     n_edges = system.n_edges
     # The layout of Spot, so that kernels are the same.
     table = np.zeros((n_edges + 1, 5), dtype=np.uint32)
-    columns: Any = table.T
-    src, dst, _, marks, following = columns
+    src, dst, _, marks, following = columns = table.T
     src[1:], dst[1:], marks[1:] = system.src, system.dst, system.marks
     order = np.argsort(system.src, kind="stable")
     sources = system.src[order]
@@ -207,7 +206,7 @@ def lists_of(system: SpotGraph) -> Lists:
     first = np.zeros((system.n_states, 2), dtype=np.uint32)[:, 0]
     begins = np.flatnonzero(np.append(True, ~same)[:n_edges])
     first[sources[begins]] = order[begins] + 1
-    return Lists(*columns, first, (1 << system.n_marks) - 1)
+    return Lists._make([*columns, first, (1 << system.n_marks) - 1])
 
 
 class Keys(NamedTuple):

@@ -267,21 +267,18 @@ class StoredSearch:
         self.registers[TelaReg.N_ROWS] = 1
         self.registers[Reg.EMPTY_ACCEPTS] = self.condition.satisfied_by(0)
         needed = _necessary(self.condition), self.condition.fin_marks
-        stacks = [np.zeros(n + 1, dtype=np.int32) for _ in range(3)]
-        marks = [np.zeros(n + 1, dtype=np.uint32) for _ in range(2)]
         n_current = 2 * n if self.condition.fin_marks else n
-        return Arrays(
+        kinds = 3 * [np.int32] + 2 * [np.uint32]
+        made: list[Any] = [
             np.zeros(n, dtype=np.int32),
             np.zeros(n_current, dtype=np.int32),
-            *stacks,
-            *marks,
-            fstates=np.zeros(0, dtype=np.int32),
-            levels=np.zeros((MAX_MARKS + 2, len(Level)), dtype=np.int64),
-            rows=np.zeros((_FIRST_ROWS, len(formula.ops)), dtype=np.uint8),
-            formula=formula,
-            goal=formula,
-            necessary=np.array(needed, dtype=np.uint32),
-        )
+            *(np.zeros(n + 1, dtype=kind) for kind in kinds),
+            np.zeros(0, dtype=np.int32),
+            np.zeros((MAX_MARKS + 2, len(Level)), dtype=np.int64),
+            np.zeros((_FIRST_ROWS, len(formula.ops)), dtype=np.uint8),
+        ]
+        necessary = np.array(needed, dtype=np.uint32)
+        return Arrays._make([*made, formula, formula, necessary])
 
     def found(self) -> Job[bool]:
         """Return whether there is an accepting cycle."""
@@ -318,9 +315,8 @@ class StoredSearch:
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
-        self.arrays = arrays._replace(
-            **{name: np.concatenate([before, np.zeros_like(before)])}
-        )
+        grown: Any = {name: np.concatenate([before, np.zeros_like(before)])}
+        self.arrays = arrays._replace(**grown)
 
     def run(self) -> Job[tuple[list[int], int]]:
         """Return the transitions of a short accepting run, and how many come first."""
