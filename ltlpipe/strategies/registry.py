@@ -67,9 +67,8 @@ class Strategy:
     share : float
         How much longer its turns are than those of others: more where the work that is
         left is bounded, and not as large as the product may be.
-    makes_room : bool
-        Whether it may take the place of one that has had its chance; otherwise it
-        begins where one has ended.
+    is_extra : bool
+        Whether it begins beside as many as may be open, and takes no other's place.
     """
 
     name: str
@@ -79,7 +78,7 @@ class Strategy:
     needs_kernels: bool = True
     takes_colours: bool = False
     share: float = 1.0
-    makes_room: bool = True
+    is_extra: bool = False
 
     def is_named(self, options: Options) -> bool:
         """Whether the options ask for it by name, so that it must not be left out."""
@@ -129,7 +128,7 @@ STRATEGIES: tuple[Strategy, ...] = (
         job_in("isolated"),
         (ISOLATED, FEW, COMPOSITION),
         share=2.0,
-        makes_room=False,
+        is_extra=True,
     ),
 )
 

@@ -322,12 +322,16 @@ class Portfolio:
                 self._open, self._spare = [self._spare], None
             elif self._again:
                 self._begin(self._again.pop(0))
-        first = next(iter(self._waiting), None)
-        if first is not None and first.makes_room and len(self._open) == MOST_OPEN:
+        if self._waiting and not self._has_room:
             self._make_room()
-        while self._waiting and len(self._open) < MOST_OPEN and not self._in_prelude:
+        while self._waiting and self._has_room and not self._in_prelude:
             self._begin(self._waiting.pop(0))
         return bool(self._open)
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether the strategy that waits for its turn can begin now."""
+        return len(self._open) < MOST_OPEN or self._waiting[0].is_extra
 
     def _make_room(self) -> None:
         """Let a strategy that waits take the place of one that has had its chance.

@@ -114,6 +114,7 @@ class OnComponents:
     name = "on components"
     needs_kernels = True
     takes_colours = False
+    is_extra = False
 
     def job(self, question, trace):
         yield from ()

@@ -231,6 +231,7 @@ class Played:
 
     supersedes = None
     share = 1.0
+    is_extra = False
 
     def __init__(self, name, play, *, named=False, needs_kernels=True):
         self.name, self._play, self._named = name, play, named
