@@ -105,7 +105,7 @@ TOO_MANY = "too-many"
 
 _FIRST_CHECK = 32  # states that are expanded before SCCs are looked at
 _DIVE = 1024  # states that a dive expands
-_SOME, _GROWS = 512, 1.5
+_SOME, _GROWS = 1024, 1.5
 """If the states that wait grow by such a factor while these and as many before are
 expanded, most of the product is still to come: kernels are worth their loading."""
 
