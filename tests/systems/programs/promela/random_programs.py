@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, field
 
 
@@ -254,3 +255,25 @@ def random_program(seed: int, own_share: int = 1) -> str:
             else (f"init {{ {body} }}\n")
         )
     return text
+
+
+def with_priorities(text: str, rng: random.Random) -> str:
+    """Return a program of which some processes have, set or ask for priorities.
+
+    Without rendezvous, which Spin does not take beside priorities.
+    """
+
+    def prioritised(share: float, found: re.Match[str]) -> str:
+        return found[0] + f" priority {rng.randrange(1, 4)}" * (rng.random() < share)
+
+    def statement(found: re.Match[str]) -> str:
+        level = rng.randrange(1, 4)
+        ways = [f"set_priority(_pid, {level})", "x = get_priority(_pid) % 3"]
+        return rng.choice([found[0], *ways, "z = get_priority(1) % 3"])
+
+    text = text.replace("= [0] of", "= [1] of")
+    for head, share in ((r"proctype \w+\([^)]*\)", 0.5), (r"run \w+\([^)]*\)", 0.4)):
+        text = re.sub(head, lambda found, share=share: prioritised(share, found), text)
+    declared, first, processes = text.partition("proctype")
+    simple = r"\bskip\b|\b[xy] = [012](?=[;\n ])"
+    return declared + first + re.sub(simple, statement, processes)

@@ -15,7 +15,10 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.promela.model import promela_model, read_model
 from tests.example_counts import examples
-from tests.systems.programs.promela.random_programs import random_program
+from tests.systems.programs.promela.random_programs import (
+    random_program,
+    with_priorities,
+)
 from tests.systems.programs.test_generating import compare_model
 
 LIMIT = 4000  # states beyond which a program is left out
@@ -87,20 +90,36 @@ def states_of_spin(text, folder):
 @pytest.mark.parametrize("part", range(20))
 def test_states_are_those_of_spin(part, tmp_path):
     """1,000 programs with channels, atomic, d_step, unless, run and timeout."""
+    seeds = range(50 * part, 50 * part + 50)
+    assert compared_with_spin(map(random_program, seeds), tmp_path) > 25
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("spin") is None, reason="no Spin")
+@pytest.mark.parametrize("part", range(6))
+def test_states_with_priorities_are_those_of_spin(part, tmp_path):
+    texts = (
+        with_priorities(random_program(seed), random.Random(seed))
+        for seed in range(50 * part, 50 * part + 50)
+    )
+    assert compared_with_spin(texts, tmp_path) > 25
+
+
+def compared_with_spin(texts, folder):
+    """Compare numbers of states; return for how many programs that was possible."""
     compared = 0
-    for seed in range(50 * part, 50 * part + 50):
-        text = random_program(seed)
+    for text in texts:
         try:
             count, fails = states_of(model_of(text))
         except LtlpipeError:  # refused, or too little room
             continue
         if count is None or fails:  # behind a failure counts mean nothing
             continue
-        expected = states_of_spin(text, tmp_path)
+        expected = states_of_spin(text, folder)
         if expected is not None:
-            assert count == expected, (seed, text)
+            assert count == expected, text
             compared += 1
-    assert compared > 25
+    return compared
 
 
 FORMULAS = {
