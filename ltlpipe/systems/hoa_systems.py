@@ -70,9 +70,12 @@ def parse_plain(
 
 
 def _without_edges_of(system: SpotGraph, states: frozenset[int]) -> SpotGraph:
-    kept = ~np.isin(system.src, list(states))
-    columns = ("src", "dst", "number", "label", "marks")
-    return replace(system, **{name: getattr(system, name)[kept] for name in columns})
+    edges = system.read()
+    kept = ~np.isin(edges.src, list(states))
+    names = ("src", "dst", "number", "label", "marks")
+    left = edges._replace(**{name: getattr(edges, name)[kept] for name in names})
+    count = int(np.count_nonzero(kept))
+    return replace(system, n_edges=count, read=lambda: left, lists=None)
 
 
 def write_graph(system: SpotGraph) -> str:
