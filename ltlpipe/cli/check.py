@@ -129,7 +129,7 @@ def check(
         own_property,
     )
     from ltlpipe.verdict.inquiry import Inquiry
-    from ltlpipe.verdict.joint import STRATEGIES_OF_JOINT, joint_verdicts
+    from ltlpipe.verdict.joint import STRATEGIES_OF_JOINT, Joint, joint_verdicts
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
     from ltlpipe.verdict.verdict import CRASH, misread, not_read
 
@@ -212,17 +212,17 @@ def check(
                 return replace(verdict, warnings=tuple(said))
             return None
 
-        joint = {}
+        joint = Joint({}, {})
         if not is_asked:
-            joint = joint_verdicts(questions, options, ask_jointly, read)
+            joint = joint_verdicts(loaded, questions, options, ask_jointly, read)
         for place, asked in enumerate(questions):
             if isinstance(asked, FormulaError):
                 verdicts.append(misread(loaded.name, asked))
                 progress.hide()
                 tell(verdicts[-1], system=loaded)
                 continue
-            if place in joint:
-                verdict = joint[place]
+            if place in joint.verdicts:
+                verdict = joint.verdicts[place]
             else:
                 with noting() as said:
                     try:
@@ -244,13 +244,15 @@ def check(
                             verdict = replace(verdict, reason=CRASH)
                 searched.append(verdict)
                 verdict = replace(verdict, warnings=tuple(said))
+            reason = verdict.reason
+            verdict = joint.at_least(place, verdict)
             progress.hide()
             plans.show(verdict.plan)
             tell(verdict, asked, loaded)
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
-            if verdict.reason == "interrupted":
+            if reason == "interrupted":
                 break
         table.finish(quiet=says_little)
     left = len(questions) - len(verdicts)

@@ -2,15 +2,16 @@
 
 Assertions, end states and formulas ``G p`` ask the same states.  Their conjunction
 holds iff each of them does; where it is violated, the run tells which are to be asked
-alone, and the others are asked together again.
+alone, and the others are asked together again.  What that run shows is kept: a search
+of one invariant may end at a limit before it finds a run of its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.words import violates
+from ltlpipe.automata.words import first_bad_prefix, violates
 from ltlpipe.logic.folding import MOST_NAMED
 from ltlpipe.logic.formulas import Formula, rebuilt
 from ltlpipe.logic.history import PLAIN
@@ -18,13 +19,15 @@ from ltlpipe.question.conditions import WALKS
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import INTERRUPTED
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.verdict.verdict import HOLDS, VIOLATED
+from ltlpipe.verdict.judgement import spelt_for
+from ltlpipe.verdict.verdict import CRASH, HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.question.options import Options
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
 
 STRATEGIES_OF_JOINT = tuple(
@@ -37,16 +40,39 @@ TOGETHER = "together"
 """The detail of `Statistics` that names all that a search has answered."""
 
 
-def joint_verdicts(
-    questions: Sequence[object],
-    options: Options,
-    ask: Callable[[Property], Verdict | None],
-    run: Callable[[Job[bool]], bool],
-) -> dict[int, Verdict]:
-    """Return the verdicts that one search gives, by the places of their questions.
+class Joint(NamedTuple):
+    """What searches of several invariants have shown, by the places of the questions.
 
     Parameters
     ----------
+    verdicts : dict
+        Nothing is left to be asked.
+    violations : dict
+        By a run that was found for others, too; a search alone may find a better one.
+    """
+
+    verdicts: dict[int, Verdict]
+    violations: dict[int, Verdict]
+
+    def at_least(self, place: int, alone: Verdict) -> Verdict:
+        """Return the answer to a question that has been asked alone."""
+        lost = alone.verdict == UNKNOWN and alone.reason != CRASH
+        return self.violations.get(place, alone) if lost else alone
+
+
+def joint_verdicts(
+    system: System,
+    questions: Sequence[object],
+    options: Options,
+    ask: Callable[[Property], Verdict | None],
+    run: Callable[[Job[Any]], Any],
+) -> Joint:
+    """Ask the invariants among some questions together.
+
+    Parameters
+    ----------
+    system : System
+        What is asked about.
     questions : sequence
         About one model, each a `Property` or an error.
     options : Options
@@ -56,11 +82,11 @@ def joint_verdicts(
     run : callable
         Runs a job to its end.
     """
-    given = options
+    given, found = options, Joint({}, {})
     if given.certificate or given.vacuity or given.constraint or given.omitting:
-        return {}
+        return found
     if given.fairness or given.finite or given.deadlock not in (None, "stutter"):
-        return {}
+        return found
     left: dict[int, Formula] = {}
     for place, asked in enumerate(questions):
         formula = asked.formula if isinstance(asked, Property) else None
@@ -72,18 +98,43 @@ def joint_verdicts(
         if verdict is None:
             break
         if verdict.verdict == HOLDS or verdict.reason == INTERRUPTED:
-            return {place: _about(verdict, f, left) for place, f in left.items()}
-        if verdict.verdict != VIOLATED or verdict.lasso is None:
+            told = {place: _about(verdict, f, left) for place, f in left.items()}
+            found.verdicts.update(told)
             break
-        spelling = verdict.lasso.spelling
-        if spelling is None:
+        violated = {p: f for p, f in left.items() if run(_is_violated(f, verdict))}
+        if not violated:
             break
-        word = spelling.letters, spelling.steps, len(verdict.lasso.prefix)
-        kept = {p: f for p, f in left.items() if not run(violates(f, *word))}
-        if len(kept) == len(left):
-            break
-        left = kept
-    return {}
+        for place, formula in violated.items():
+            about = _about(verdict, formula, left)
+            found.violations[place] = run(_spelt(system, formula, options, about))
+            del left[place]
+    return found
+
+
+def _is_violated(formula: Formula, verdict: Verdict) -> Job[bool]:
+    """Whether the run of a verdict violates an invariant."""
+    shown = verdict.lasso or verdict.finite_run
+    if verdict.verdict != VIOLATED or shown is None or shown.spelling is None:
+        return False
+    _, letters, word = shown.spelling
+    # An invariant that a finite run violates is violated by the same letters for ever.
+    start = len(shown.prefix) if verdict.lasso else len(word) - 1
+    return (yield from violates(formula, letters, word, start))
+
+
+def _spelt(
+    system: System, formula: Formula, options: Options, verdict: Verdict
+) -> Job[Verdict]:
+    """Spell the run of a verdict about several invariants for one of them."""
+    shown: Any = verdict.lasso or verdict.finite_run
+    spelling = yield from spelt_for(system, formula, options, shown)
+    shown = replace(shown, spelling=spelling, formula=formula.text)
+    if verdict.lasso is None:
+        return replace(verdict, finite_run=shown)
+    steps = yield from first_bad_prefix(
+        formula, *spelling[1:], len(shown.prefix), one_at_a_time=False
+    )
+    return replace(verdict, lasso=replace(shown, bad_prefix=steps))
 
 
 def is_invariant(formula: Formula) -> bool:

@@ -240,7 +240,7 @@ def test_ctrl_c_in_a_search(big):
     (record,) = outcome.records
     assert (record["verdict"], record["reason"]) == ("unknown", "interrupted")
     assert record["states"] > 0
-    assert record["transitions"] > record["states"]
+    assert record["transitions"] > 0
     assert record["seconds"] > 0
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import check, load
+from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.networks.exports import to_promela
+from ltlpipe.verdict.inquiry import Inquiry
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "promela"
 
@@ -31,6 +33,35 @@ def test_a_model_alone_is_asked_its_own_questions(run):
     assert "violated: arrives: <> (received == 3)" in outcome.out
     assert "sender[0] retransmission.pml:21: line!data(sent)" in outcome.out
     assert "line: [] -> [data,0]" in outcome.out
+
+
+TWO_BAD = """
+byte n;
+active proctype P() { do :: n < 5 -> n++ :: n == 5 -> break od; assert(n == 4) }
+ltl small { [] (n < 4) }
+ltl bounded { [] (n <= 5) }
+"""
+
+
+def test_no_violation_is_lost(run, tmp_path, monkeypatch):
+    """What a search of several invariants shows counts if no other shows it."""
+
+    def at_limit(inquiry, limits, progress):
+        if inquiry.strategies is not STRATEGIES:
+            return verdict(inquiry, limits, progress)
+        return inquiry._timed(inquiry._stopped("timeout"))
+
+    verdict = Inquiry.verdict
+    monkeypatch.setattr(Inquiry, "verdict", at_limit)
+    (tmp_path / "m.pml").write_text(TWO_BAD)
+    outcome = run("check", tmp_path / "m.pml")
+    assert outcome.code == 1
+    assert heads(outcome.out) == {
+        "assertions": "violated",
+        "end states": "holds",
+        "small": "violated",
+        "bounded": "holds",
+    }
 
 
 def test_properties_by_name(run):

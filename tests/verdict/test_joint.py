@@ -7,11 +7,12 @@ import random
 import pytest
 
 from ltlpipe import check
+from ltlpipe.automata.words import violates
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.verdict.joint import TOGETHER, is_invariant, joined, joint_verdicts
+from ltlpipe.verdict.joint import TOGETHER, Joint, is_invariant, joined, joint_verdicts
 from tests.example_counts import at_least, examples
 from tests.por.models.test_statements import atoms, random_model
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ltlpipe.runtime.errors.LtlpipeW
 
 
 def together(model, texts, **options):
-    """The verdicts by their places, and how many searches were asked for."""
+    """What was shown, and how many searches were asked for."""
     asked = []
 
     def ask(question):
@@ -27,7 +28,7 @@ def together(model, texts, **options):
         return check(model, question.formula, **options)
 
     questions = [Property(parse(text)) for text in texts]
-    found = joint_verdicts(questions, Options(**options), ask, complete)
+    found = joint_verdicts(model, questions, Options(**options), ask, complete)
     return found, len(asked)
 
 
@@ -43,18 +44,32 @@ def compare(seed):
         texts.append("G !_fault")
     rng.shuffle(texts)
     found, _ = together(model, texts)
-    for place, verdict in found.items():
+    for place, verdict in found.violations.items():
+        alone = check(model, texts[place], reduce="none")
+        assert verdict.verdict == alone.verdict == "violated", (seed, texts)
+        assert verdict.formula == verdict.lasso.formula == texts[place]
+        lasso = verdict.lasso
+        spelling = lasso.spelling
+        assert complete(
+            violates(parse(texts[place]), *spelling[1:], len(lasso.prefix))
+        ), (seed, texts)
+        shortest = check(model, texts[place], shortest=True).lasso
+        assert lasso.bad_prefix >= shortest.bad_prefix
+    for place, verdict in found.verdicts.items():
         expected = check(model, texts[place], reduce="none").verdict
         assert verdict.verdict == expected == "holds", (seed, texts)
         assert verdict.formula == texts[place]
-        assert len(verdict.stats.details[TOGETHER]) == len(found)
+        assert len(verdict.stats.details[TOGETHER]) == len(found.verdicts)
     holding = [
         place
         for place, text in enumerate(texts)
         if text[0] == "G" and check(model, text, reduce="none").verdict == "holds"
     ]
-    assert sorted(found) == (holding if len(holding) > 1 else []), (seed, texts)
-    return len(found)
+    assert sorted(found.verdicts) == (holding if len(holding) > 1 else []), (
+        seed,
+        texts,
+    )
+    return len(found.verdicts) + len(found.violations)
 
 
 def test_random_models():
@@ -75,7 +90,10 @@ def test_what_is_not_asked_together():
     assert joined([parse(f"G a{i}") for i in range(9)]) is None
     model, _ = random_model(0)
     for options in ({"deadlock": "ignore"}, {"vacuity": True}, {"bitstate": 1}):
-        assert together(model, ["G true", "G !deadlock"], **options) == ({}, 0)
+        assert together(model, ["G true", "G !deadlock"], **options) == (
+            Joint({}, {}),
+            0,
+        )
 
 
 def test_what_is_violated_is_left_out():
@@ -88,6 +106,7 @@ def test_what_is_violated_is_left_out():
         always = f"{atom} || !{atom}"
         texts = [f"G !({always})", f"G(deadlock -> {always})", f"G({always})"]
         found, n_asked = together(model, texts)
-        assert sorted(found) == [1, 2]
+        assert sorted(found.verdicts) == [1, 2]
+        assert sorted(found.violations) == [0]
         assert n_asked == 2
         return

@@ -181,7 +181,12 @@ def test_expressions_as_propositions(text, data):
         guard = _guard(text)
     written = str(as_truth(guard, program.variables, program.arrays))
     assert read
-    bound = bind(parse_proposition(written), model.vocabulary, written)
+    try:
+        bound = bind(parse_proposition(written), model.vocabulary, written)
+    except FormulaError as error:
+        if "has the elements" in str(error):  # a constant index out of range
+            return
+        raise
     try:
         expected = evaluate(guard, state) != 0
     except EvaluationError:
