@@ -48,13 +48,13 @@ def compare(seed):
         alone = check(model, texts[place], reduce="none")
         assert verdict.verdict == alone.verdict == "violated", (seed, texts)
         assert verdict.formula == verdict.lasso.formula == texts[place]
-        lasso = verdict.lasso
-        spelling = lasso.spelling
-        assert complete(
-            violates(parse(texts[place]), *spelling[1:], len(lasso.prefix))
-        ), (seed, texts)
-        shortest = check(model, texts[place], shortest=True).lasso
-        assert lasso.bad_prefix >= shortest.bad_prefix
+        formula, (_, letters, word) = parse(texts[place]), verdict.lasso.spelling
+        bad = (
+            n_steps
+            for n_steps in range(1, len(word) + 1)
+            if complete(violates(formula, letters, word[:n_steps], n_steps - 1))
+        )
+        assert verdict.lasso.bad_prefix == next(bad), (seed, texts)
     for place, verdict in found.verdicts.items():
         expected = check(model, texts[place], reduce="none").verdict
         assert verdict.verdict == expected == "holds", (seed, texts)
