@@ -207,6 +207,7 @@ class Answer(NamedTuple):
     run: Run | None = None  # of the question's system, if found and wanted
     is_shortest: bool = False  # no lasso of the product has fewer steps
     unfolded: bool = False  # it is about the unfolded net of a symmetric one
+    in_place: bool = False  # no product has been built for it
 
 
 @dataclass

@@ -220,7 +220,7 @@ class GraphQuestion(Question):
         if not self.options.lasso:
             return Answer(FOUND)
         told = yield from trace.timed("lasso_seconds", self._run(search, trace))
-        return Answer(FOUND, run=told)
+        return Answer(FOUND, run=told, in_place=True)
 
     def _run(self, search: StoredSearch, trace: Trace) -> Job[Run]:
         """Return the run that a search has found."""

@@ -108,6 +108,7 @@ class Counterexample:
         self._question, self._answered = question, answered
         self._trace, self._strategies = trace, strategies
         self._formula = formula
+        self._in_place = False
         self._found: Shortened | None = None  # it need not have been replayed
         self.lasso: Lasso | None = None
         self.finite_run: FiniteRun | None = None
@@ -119,6 +120,7 @@ class Counterexample:
         One that stops where the property is lost need not be.
         """
         found, is_shortest = answer.run, answer.is_shortest
+        self._in_place = answer.in_place
         assert found is not None
         if self._question.takes_ends and is_open(found):
             longer = yield from continued(self._answered, found)
@@ -184,8 +186,8 @@ class Counterexample:
         if self._trace.plan.strategy != INSTANT:  # which finds short lassos itself
             of_steps = min(STATES_PER_STEP * len(found.run.actions), SOME_STATES)
             entered = self._trace.stats.states or 0
-            if self._trace.plan.strategy == WALKS:  # which do not store what they enter
-                entered = 0
+            if self._in_place or self._trace.plan.strategy == WALKS:
+                entered = 0  # none of them is stored in a product
             found = yield from shortened(
                 self._answered,
                 found.run,
