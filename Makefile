@@ -10,10 +10,10 @@ setup: ## the environment of all that follows
 	@scripts/setup
 	@scripts/setup-optional
 
-test: setup ## four minutes: lint, types, import contract, the quick tests
+test: setup ## five to ten minutes: lint, types, import contract, the quick tests
 	@$(MAKE) --no-print-directory --jobs=2 check quick
 
-test-all: setup ## twenty minutes: the same with all examples, and the thorough tests
+test-all: setup ## twenty to fifty minutes: the same with all examples, and the thorough tests
 	@$(MAKE) --no-print-directory --jobs=2 check every
 
 check: ## the part of `test` that runs nothing
