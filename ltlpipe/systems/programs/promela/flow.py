@@ -1,9 +1,10 @@
 """The control flow of a proctype: places, and the statements that lead between them.
 
 What is no step of its own leaves no trace: a label, ``->``, a ``goto`` or ``break``
-behind another statement.  A choice whose first statement is a choice again has all of
-its statements at one place, as in Spin, each ``else`` behind the others of its choice;
-a choice that is a ``goto`` or ``break`` alone is a step.
+behind another statement, unless a block in braces begins with it.  A choice whose first
+statement is a choice again has all of its statements at one place, as in Spin, each
+``else`` behind the others of its choice; a choice that is a ``goto`` or ``break`` alone
+is a step.
 
 A statement inside ``atomic`` or ``d_step`` *keeps* control if what comes next is
 inside, too.  A jump that leads out of ``atomic``, and the end of a choice or ``unless``
@@ -97,6 +98,12 @@ class _Around(NamedTuple):
     level: int = 0
     leave: Point | None = None  # where ``break`` leads
     escapes: tuple[Point, ...] = ()
+    begins: bool = False  # whether a block in braces begins with it
+
+    def within(self, block: syntax.Statement, *, is_first: bool) -> _Around:
+        """Return it for a statement of a sequence, or behind a label."""
+        is_block = isinstance(block, (syntax.Sequence, syntax.Atomic))
+        return self._replace(begins=is_block or (is_first and self.begins))
 
 
 class Flow:
@@ -146,15 +153,19 @@ class Flow:
         if isinstance(statement, (syntax.Goto, syntax.Break)):
             return _jump(statement, self._aim(statement, around), around)
         if isinstance(statement, syntax.Sequence):
-            for part in reversed(statement.statements):
-                after = self._before(part, after, around)
+            for place, part in reversed([*enumerate(statement.statements)]):
+                inner = around.within(part, is_first=place == 0)
+                after = self._before(part, after, inner)
                 if isinstance(part, (syntax.Sequence, syntax.Atomic)):
                     after = _entrance(part, after)
             return after
         if isinstance(statement, syntax.Labelled):
             node = self._label(statement.label)
             own = statement.statement
-            node.link = self._before(own, after, around)
+            inner = around.within(own, is_first=True)
+            if isinstance(own, syntax.Unless):
+                inner = inner._replace(begins=True)
+            node.link = self._before(own, after, inner)
             if isinstance(own, (syntax.Sequence, syntax.Atomic, syntax.Unless)):
                 node.link = _entrance(own, node.link)
             return node.link
@@ -163,8 +174,9 @@ class Flow:
         if isinstance(statement, syntax.Atomic):
             return self._atomic(statement, after, around)
         if isinstance(statement, syntax.Unless):
-            after = _jump(syntax.Break(statement.place, ""), after, around)
-            escape = self._before(statement.escape, after, around)
+            apart = around._replace(begins=False)
+            after = _jump(syntax.Break(statement.place, ""), after, apart)
+            escape = self._before(statement.escape, after, apart)
             inner = around._replace(escapes=(*around.escapes, escape))
             return self._before(statement.body, after, inner)
         edge = Edge(statement, after, around.level, around.escapes)
@@ -172,6 +184,7 @@ class Flow:
 
     def _choice(self, statement: syntax.Choice, after: Point, around: _Around) -> Point:
         point = Point(Node(), around.level)
+        around = around._replace(begins=False)
         after = _jump(syntax.Break(statement.place, ""), after, around)
         if statement.repeats:
             around, after = around._replace(leave=after), point
@@ -213,10 +226,15 @@ class Flow:
 
 
 def _jump(step: syntax.Goto | syntax.Break, to: Point, around: _Around) -> Point:
-    """Return the place before a jump, which is passed unless it leads out."""
+    """Return the place before a jump.
+
+    It is passed unless it leads out of ``atomic``, or a block begins with it.
+    """
+    edge = Edge(step, to, around.level, around.escapes)
+    if around.begins and around.level != D_STEP:
+        return Point(Node([edge]), around.level)
     if around.level != ATOMIC:
         return to
-    edge = Edge(step, to, around.level, around.escapes)
     return Point(Node([edge], jump=to), around.level)
 
 

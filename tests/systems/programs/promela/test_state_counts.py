@@ -64,6 +64,65 @@ CASES = {
 }
 
 
+JUMPS = {
+    "a jump at the beginning of atomic": (
+        "n++; atomic { goto L; x = 1 }; x = 4; L: x++",
+        21,
+    ),
+    "of a block": (
+        "n++; { goto L; x = 1 }; x = 4; L: x++",
+        21,
+    ),
+    "of a block in a block": (
+        "n++; { { goto L; x = 1 } }; x = 4; L: x++",
+        21,
+    ),
+    "of an option": (
+        "if :: n < 3 -> atomic { goto L; x = 1 } :: n++ fi; x = 4; L: x++",
+        72,
+    ),
+    "of a process": (
+        "{ goto L; x = 1 }; L: x++",
+        13,
+    ),
+    "a break at the beginning of a block": (
+        "do :: n++; { break; x = 1 } od; x++",
+        21,
+    ),
+    "a jump at the beginning of unless": (
+        "n++; { goto L; x = 1 } unless { n == 3 -> x = 5 }; x = 4; L: x++",
+        13,
+    ),
+    "of unless in a block": (
+        "n++; { { goto L; x = 1 } unless { n == 3 -> x = 5 } }; x = 4; L: x++",
+        21,
+    ),
+    "of unless behind a label": (
+        "n++; K: { goto L; x = 1 } unless { n == 3 -> x = 5 }; x = 4; L: x++",
+        21,
+    ),
+    "of an escape": (
+        "n++; { x = 1; x = 2 } unless { { goto L; x = 3 } }; x = 4; L: x++",
+        21,
+    ),
+    "of a block in d_step": (
+        "n++; d_step { x = 3; { goto M; x = 1 }; M: n = 3 }; x = 4; L: x++",
+        52,
+    ),
+    "of no block": (
+        "n++; goto L; x = 1; L: x++",
+        13,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "states"), JUMPS.values(), ids=JUMPS.keys())
+def test_jumps(body, states):
+    """A jump with which a block in braces begins is a step, others are none."""
+    text = f"byte n, x; active [2] proctype P() {{ {body} }}"
+    assert states_of(model_of(text)) == (states, False)
+
+
 @pytest.mark.parametrize(("text", "states"), CASES.values(), ids=CASES.keys())
 def test_states(text, states):
     """As many as Spin has."""
