@@ -154,6 +154,8 @@ def _parts(
         if not 0 < extent <= MOST_ELEMENTS:
             message = f"{name!r} has {extent} elements, expected 1 to {MOST_ELEMENTS}"
             raise input_error(message, size.place)
+        if type_ in (BIT, BOOL):
+            type_ = BYTE  # so Spin keeps elements
     value = None
     if initial is not None:
         value = _initial(initial, type_, extent, name, expressions)

@@ -54,6 +54,17 @@ CASES = {
         ),
         11,
     ),
+    "elements of arrays of bits are bytes": (
+        "bit k[1]; bool b; active proctype P() { do :: k[0]++; b = k[0] od }",
+        512,
+    ),
+    "and those of records": (
+        (
+            "typedef In { bool k[2] }; In r[2]; active proctype P() { "
+            "r[1].k[1] = r[0].k[0] + 2; r[0].k[0] = r[1].k[1] * 100 }"
+        ),
+        4,
+    ),
     "several are bits": (
         (
             "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "
