@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -344,6 +344,16 @@ class Message(NamedTuple):
     """Expressions; of one that receives, targets, and None for what it drops."""
     matches: tuple[Expression | None, ...] = ()
     """Of one that receives, the values that parts must have; None where any will do."""
+    escapes: tuple[tuple[Expression, tuple[Expression | None, ...]], ...] = ()
+    """Of one that receives, when other receivers take its place, and their matches."""
+
+    @property
+    def checked(self) -> list[Expression]:
+        """What decides whether a message is received."""
+        found = list(self.matches)
+        for condition, matches in self.escapes:
+            found += [condition, *matches]
+        return [expression for expression in found if expression is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,7 +383,7 @@ class Transition:
         todo = [] if self.guard is None else [self.guard]
         if self.message is not None:
             todo += [v for v in self.message.values if v is not None]
-            todo += [m for m in self.message.matches if m is not None]
+            todo += self.message.checked
         for effect in self.effects:
             todo += effect[:2]
         yield from nodes_in(*todo)
@@ -422,9 +432,27 @@ def fitting(sent: Message, received: Message | None) -> tuple[Expression, ...] |
     """Return what has to hold for a message to be received; None if it never is."""
     if received is None or received.sends or sent.channel != received.channel:
         return None
+    checks = _agreement(sent, received.matches)
+    if checks is None:
+        return None
+    for condition, matches in received.escapes:
+        others = _agreement(sent, matches)
+        if others is None:
+            continue
+        known = [c for c in (condition, *others) if not isinstance(c, Number)]
+        if not known:
+            return None
+        both = reduce(lambda a, b: Binary("&&", a, b), known)
+        checks = (*checks, Unary("not", both))
+    return checks
+
+
+def _agreement(
+    sent: Message, matches: Sequence[Expression | None]
+) -> tuple[Expression, ...] | None:
+    """Return what has to hold for the values of a message to match; None if never."""
     checks: list[Expression] = []
-    pairs = zip(sent.values, received.matches, strict=False)
-    for value, match in pairs:
+    for value, match in zip(sent.values, matches, strict=False):
         if match is None:
             continue
         if isinstance(value, Number) and isinstance(match, Number):

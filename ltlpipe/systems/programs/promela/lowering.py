@@ -224,9 +224,16 @@ class Lowering(Messages):
     def _edge(self, frame: Frame, node: Node, edge: Edge) -> Iterator[Transition]:
         offset = self.storage.offsets[frame]
         for way in self._ways(frame, node, edge):
+            message = way.message
+            if message is not None and not message.sends:
+                # As in Spin, nothing but another receiver escapes from one.
+                message = message._replace(escapes=self._taking(frame, edge, message))
+                unescaped = []
+            else:
+                unescaped = self._unescaped(frame, edge)
             conditions = (
                 *self._allowed(frame),
-                *self._unescaped(frame, edge),
+                *unescaped,
                 *way.conditions,
                 *self._preferred(frame, node, edge),
             )
@@ -241,7 +248,7 @@ class Lowering(Messages):
                 offset + node.number,
                 offset + edge.target.number,
                 None,
-                way.message,
+                message,
                 (*way.effects, *self._last(frame, way.message)),
                 conditions,
                 way.exchange,

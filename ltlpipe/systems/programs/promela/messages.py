@@ -407,6 +407,19 @@ class Messages(Translator):
             for escape in edge.escapes
         ]
 
+    def _taking(
+        self, frame: Frame, edge: Edge, message: Message
+    ) -> tuple[tuple[Expression, tuple[Expression | None, ...]], ...]:
+        """Return when escapes take a message in place of a statement, and which."""
+        return tuple(
+            (all_of(way.conditions), way.message.matches)
+            for escape in edge.escapes
+            for other in escape.resolved.node.edges
+            if isinstance(other.step, syntax.Receive)
+            for way in self._received(other.step, frame)
+            if way.message is not None and way.message.channel == message.channel
+        )
+
     def _preferred(self, frame: Frame, node: Node, edge: Edge) -> list[Expression]:
         """Return that no statement can be executed that comes before this one."""
         if not edge.rivals or isinstance(edge.step, syntax.Else):

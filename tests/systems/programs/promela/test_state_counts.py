@@ -134,6 +134,53 @@ def test_jumps(body, states):
     assert states_of(model_of(text)) == (states, False)
 
 
+RECEIVERS = {
+    "an escape that can be executed": (
+        "{ r?x } unless { n == 1 -> y = 2 }",
+        6,
+    ),
+    "a message that can be sent": (
+        "{ r?x } unless { q!0; skip }",
+        8,
+    ),
+    "within atomic": (
+        "{ atomic { { y = 5 } unless { r?x }; skip } } unless { n == 1 -> y = 3 }",
+        10,
+    ),
+    "at the beginning of d_step": (
+        "{ d_step { r?x; y = 2 } } unless { n == 1 -> y = 3 }",
+        6,
+    ),
+    "another receiver": (
+        "{ r?x } unless { r?y; y = 3 }",
+        6,
+    ),
+    "another receiver, for a value": (
+        "{ r?x; y = 2 } unless { r?0; y = 3 }",
+        11,
+    ),
+    "for the value of a variable": (
+        "{ r?eval(n); y = 2 } unless { r?eval(u); y = 3 }",
+        6,
+    ),
+    "two of them": (
+        "{ { do :: r?x od } unless { r?0; y = 7 } } unless { r?1; y = 6 }",
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "states"), RECEIVERS.values(), ids=RECEIVERS.keys())
+def test_escapes_from_a_receiver(body, states):
+    """Only a receiver that fits the message takes the place of another."""
+    text = (
+        "byte x, y = 1, u = 1, n; chan q = [2] of { byte }; chan r = [0] of { byte }; "
+        f"active proctype P() {{ {body} }} "
+        "active proctype S() { n = 1; r!1; n = 2; r!0 }"
+    )
+    assert states_of(model_of(text)) == (states, False)
+
+
 @pytest.mark.parametrize(("text", "states"), CASES.values(), ids=CASES.keys())
 def test_states(text, states):
     """As many as Spin has."""
