@@ -9,7 +9,8 @@ is a step.
 A statement inside ``atomic`` or ``d_step`` *keeps* control if what comes next is
 inside, too.  A jump that leads out of ``atomic``, and the end of a choice or ``unless``
 behind which that ends, are steps inside, as in Spin: whoever has given control away
-before, to a receiver, stops in front of them.
+before, to a receiver, stops in front of them.  ``unless`` escapes from jumps, but not
+from the end of a choice with ``if`` or of another ``unless``.
 
 Behind a move that keeps control no state is stored.  So where only one move is possible
 there, whatever the state, it is appended to the move before it (`fused`).
@@ -175,7 +176,8 @@ class Flow:
             return self._atomic(statement, after, around)
         if isinstance(statement, syntax.Unless):
             apart = around._replace(begins=False)
-            after = _jump(syntax.Break(statement.place, ""), after, apart)
+            end = apart._replace(escapes=())
+            after = _jump(syntax.Break(statement.place, ""), after, end)
             escape = self._before(statement.escape, after, apart)
             inner = around._replace(escapes=(*around.escapes, escape))
             return self._before(statement.body, after, inner)
@@ -185,7 +187,8 @@ class Flow:
     def _choice(self, statement: syntax.Choice, after: Point, around: _Around) -> Point:
         point = Point(Node(), around.level)
         around = around._replace(begins=False)
-        after = _jump(syntax.Break(statement.place, ""), after, around)
+        end = around if statement.repeats else around._replace(escapes=())
+        after = _jump(syntax.Break(statement.place, ""), after, end)
         if statement.repeats:
             around, after = around._replace(leave=after), point
         for option in sorted(statement.options, key=_begins_with_else):

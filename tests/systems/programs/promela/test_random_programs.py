@@ -19,6 +19,7 @@ from tests.systems.programs.promela.random_programs import (
     random_program,
     with_priorities,
 )
+from tests.systems.programs.promela.random_records import program_with_records
 from tests.systems.programs.test_generating import compare_model
 
 LIMIT = 4000  # states beyond which a program is left out
@@ -26,7 +27,7 @@ LIMIT = 4000  # states beyond which a program is left out
 # What Spin 6.5 refuses, though nothing in its manual does.
 REFUSED = re.compile(
     "jump into d_step|unconditional self-loop|saw 'unless' on a guard|"
-    "in multiple msg fields|syntax error"
+    "in multiple msg fields|syntax error|bad index in for|inherits 2 'else'"
 )
 COMMANDS = (
     ("spin", "-a", "-o1", "-o2", "-o3", "m.pml"),
@@ -103,6 +104,15 @@ def test_states_with_priorities_are_those_of_spin(part, tmp_path):
         for seed in range(50 * part, 50 * part + 50)
     )
     assert compared_with_spin(texts, tmp_path) > 25
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("spin") is None, reason="no Spin")
+@pytest.mark.parametrize("part", range(10))
+def test_states_with_records_are_those_of_spin(part, tmp_path):
+    """500 programs with what `random_records` adds."""
+    texts = map(program_with_records, range(50 * part, 50 * part + 50))
+    assert compared_with_spin(texts, tmp_path) > 15
 
 
 def compared_with_spin(texts, folder):

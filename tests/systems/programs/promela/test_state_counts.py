@@ -134,6 +134,30 @@ def test_jumps(body, states):
     assert states_of(model_of(text)) == (states, False)
 
 
+ENDS = {
+    "of if": ("{ atomic { x = 1; if :: q!0 fi } } unless { q?<_>; y = 1; y = 2 }", 3),
+    "of do": (
+        "{ atomic { x = 1; do :: x == 1 -> q!0; break od } } unless { q?<_>; y = 1 }",
+        4,
+    ),
+    "of unless": (
+        "{ atomic { x = 1; { q!0 } unless { n == 1 } } } unless { q?<_>; y = 1 }",
+        3,
+    ),
+    "of atomic": (
+        "{ atomic { x = 1; if :: q!0 fi }; n = 1 } unless { q?<_>; y = 1; y = 2 }",
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "states"), ENDS.values(), ids=ENDS.keys())
+def test_escapes_from_ends(body, states):
+    """Of what ends within ``atomic``, a process escapes from a jump alone."""
+    text = f"byte x, y, n; chan q = [2] of {{ byte }}; active proctype P() {{ {body} }}"
+    assert states_of(model_of(text)) == (states, False)
+
+
 RECEIVERS = {
     "an escape that can be executed": (
         "{ r?x } unless { n == 1 -> y = 2 }",
