@@ -129,7 +129,7 @@ def check(
         own_property,
     )
     from ltlpipe.verdict.inquiry import Inquiry
-    from ltlpipe.verdict.joint import STRATEGIES_OF_JOINT, Joint, joint_verdicts
+    from ltlpipe.verdict.joint import STRATEGIES_OF_JOINT, joint_verdicts
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
     from ltlpipe.verdict.verdict import CRASH, misread, not_read
 
@@ -212,17 +212,26 @@ def check(
                 return replace(verdict, warnings=tuple(said))
             return None
 
-        joint = Joint({}, {})
-        if not is_asked:
-            joint = joint_verdicts(loaded, questions, options, ask_jointly, read)
+        models_own = [] if is_asked else questions
+        joint = joint_verdicts(loaded, models_own, options, ask_jointly, read)
+        is_stopped = False
         for place, asked in enumerate(questions):
             if isinstance(asked, FormulaError):
                 verdicts.append(misread(loaded.name, asked))
                 progress.hide()
                 tell(verdicts[-1], system=loaded)
                 continue
-            if place in joint.verdicts:
+            # After Ctrl-C all that is known is told, and one verdict that says so.
+            is_over = is_stopped or joint.was_interrupted
+            is_known = place in joint.verdicts
+            if is_stopped and joint.was_interrupted:
+                is_known = False
+            if is_over and not is_known and place not in joint.violations:
+                continue
+            if is_known:
                 verdict = joint.verdicts[place]
+            elif is_over:
+                verdict = joint.violations[place]
             else:
                 with noting() as said:
                     try:
@@ -244,7 +253,7 @@ def check(
                             verdict = replace(verdict, reason=CRASH)
                 searched.append(verdict)
                 verdict = replace(verdict, warnings=tuple(said))
-            reason = verdict.reason
+            is_stopped = is_stopped or verdict.reason == "interrupted"
             verdict = joint.at_least(place, verdict)
             progress.hide()
             plans.show(verdict.plan)
@@ -252,8 +261,6 @@ def check(
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
-            if reason == "interrupted":
-                break
         table.finish(quiet=says_little)
     left = len(questions) - len(verdicts)
     if left:

@@ -327,7 +327,7 @@ def accesses(program: Program, transition: Transition) -> Accesses:
     if message is not None and not transition.exchange:
         known = [value for value in message.values if value is not None]
         (values if message.sends else targets).extend(known)
-        values += message.checked
+        values += [check for check in message.checks if check is not None]
     values += [index for target in targets for index in parts(target)]
     reads = {atom for value in values for atom in _read(program, value)}
     writes = {atom for target in targets for atom in _elements(target)}

@@ -17,7 +17,7 @@ from ltlpipe.logic.formulas import Formula, rebuilt
 from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.conditions import WALKS
 from ltlpipe.question.property import Property
-from ltlpipe.runtime.jobs import INTERRUPTED
+from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.verdict.judgement import spelt_for
 from ltlpipe.verdict.verdict import CRASH, HOLDS, UNKNOWN, VIOLATED
@@ -53,6 +53,11 @@ class Joint(NamedTuple):
 
     verdicts: dict[int, Verdict]
     violations: dict[int, Verdict]
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether the last of the searches was."""
+        return any(v.reason == INTERRUPTED for v in self.verdicts.values())
 
     def at_least(self, place: int, alone: Verdict) -> Verdict:
         """Return the answer to a question that has been asked alone."""
@@ -101,13 +106,16 @@ def joint_verdicts(
             told = {place: _about(verdict, f, left) for place, f in left.items()}
             found.verdicts.update(told)
             break
-        violated = {p: f for p, f in left.items() if run(_is_violated(f, verdict))}
+        try:
+            violated = {p: f for p, f in left.items() if run(_is_violated(f, verdict))}
+            for place, formula in violated.items():
+                about = _about(verdict, formula, left)
+                found.violations[place] = run(_spelt(system, formula, options, about))
+                del left[place]
+        except StoppedError:  # each is asked alone
+            break
         if not violated:
             break
-        for place, formula in violated.items():
-            about = _about(verdict, formula, left)
-            found.violations[place] = run(_spelt(system, formula, options, about))
-            del left[place]
     return found
 
 

@@ -231,7 +231,7 @@ def test_solve_on_a_terminal(ring, tmp_path):
 def test_ctrl_c_in_a_search(big):
     """An unknown verdict with the statistics so far, at once."""
     with OnTerminal("check", big, "--empty", "--json", "--seed", "1") as run:
-        run.wait_for(" states, ")
+        run.wait_for(r"\d,\d{3} states, ")
         pressed = time.monotonic()
         run.process.send_signal(signal.SIGINT)
         outcome = run.end()
@@ -241,7 +241,7 @@ def test_ctrl_c_in_a_search(big):
     (record,) = outcome.records
     assert (record["verdict"], record["reason"]) == ("unknown", "interrupted")
     assert record["states"] > 0
-    assert record["transitions"] > 0
+    assert record["transitions"] > record["states"]
     assert record["seconds"] > 0
 
 

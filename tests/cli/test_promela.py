@@ -64,6 +64,29 @@ def test_no_violation_is_lost(run, tmp_path, monkeypatch):
     }
 
 
+@pytest.mark.parametrize("asked", [0, 1, 2])
+def test_ctrl_c_loses_no_violation(run, tmp_path, monkeypatch, asked):
+    """What is known by then is told, whichever search is interrupted."""
+    searches = []
+
+    def interrupted(inquiry, limits, progress):
+        searches.append(inquiry)
+        if len(searches) <= asked + 1:
+            return verdict(inquiry, limits, progress)
+        return inquiry._timed(inquiry._stopped("interrupted"))
+
+    verdict = Inquiry.verdict
+    monkeypatch.setattr(Inquiry, "verdict", interrupted)
+    (tmp_path / "m.pml").write_text(TWO_BAD)
+    outcome = run("check", tmp_path / "m.pml")
+    found = heads(outcome.out)
+    assert found["small"] == "violated"
+    assert found["assertions"] == "violated"
+    assert found["end states"] == ("holds" if asked else "unknown (interrupted)")
+    assert outcome.code == 1
+    assert len(searches) == asked + 2
+
+
 def test_properties_by_name(run):
     """As pan -N; unknown ones are refused."""
     peterson = EXAMPLES / "peterson.pml"

@@ -326,14 +326,8 @@ class _Drawing:
     def _sent(self, message: Message) -> int:
         values = [
             self.graph.add("none") if value is None else self.drawn(value)
-            for value in (*message.values, *message.matches)
+            for value in (*message.values, *message.checks)
         ]
-        for condition, matches in message.escapes:
-            values.append(self.drawn(condition))
-            values += [
-                self.graph.add("none") if match is None else self.drawn(match)
-                for match in matches
-            ]
         colour = "message", message.sends
         return draw_ordered(
             self.graph, colour, [self.channels[message.channel], *values]

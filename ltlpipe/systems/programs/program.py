@@ -348,12 +348,12 @@ class Message(NamedTuple):
     """Of one that receives, when other receivers take its place, and their matches."""
 
     @property
-    def checked(self) -> list[Expression]:
-        """What decides whether a message is received."""
-        found = list(self.matches)
+    def checks(self) -> tuple[Expression | None, ...]:
+        """What decides whether a message is received; None where any value will do."""
+        found = self.matches
         for condition, matches in self.escapes:
-            found += [condition, *matches]
-        return [expression for expression in found if expression is not None]
+            found = (*found, condition, *matches)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,7 +383,7 @@ class Transition:
         todo = [] if self.guard is None else [self.guard]
         if self.message is not None:
             todo += [v for v in self.message.values if v is not None]
-            todo += self.message.checked
+            todo += [c for c in self.message.checks if c is not None]
         for effect in self.effects:
             todo += effect[:2]
         yield from nodes_in(*todo)
@@ -439,10 +439,7 @@ def fitting(sent: Message, received: Message | None) -> tuple[Expression, ...] |
         others = _agreement(sent, matches)
         if others is None:
             continue
-        known = [c for c in (condition, *others) if not isinstance(c, Number)]
-        if not known:
-            return None
-        both = reduce(lambda a, b: Binary("&&", a, b), known)
+        both = reduce(lambda a, b: Binary("&&", a, b), others, condition)
         checks = (*checks, Unary("not", both))
     return checks
 
