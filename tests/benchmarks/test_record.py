@@ -41,6 +41,20 @@ def test_what_changes_nothing(code):
     assert code("report.py", "WIDTH = 4\n") == before
 
 
+def test_systems_that_a_table_has_none_of(code, package, monkeypatch):
+    (package / "search" / "nets").mkdir()
+    (package / "search" / "nets" / "net.py").write_text("PLACES = 1\n")
+    all_of_it = code()
+    monkeypatch.setattr(measured_code, "UNREAD", {"speed": ("search/nets",)})
+    before = code()
+    assert before != all_of_it
+    assert code("search/nets/net.py", "PLACES = 2\n") == before
+    assert code("search/store.py", "def size():\n    return 2\n") != before
+    monkeypatch.setattr(measured_code, "UNREAD", {"speed": ("search/gone",)})
+    with pytest.raises(FileNotFoundError, match="gone"):
+        code()
+
+
 def test_other_tables_measure_all_of_the_package(code):
     before = code(table="another")
     assert code("report.py", "WIDTH = 4\n", table="another") != before
