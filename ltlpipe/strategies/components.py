@@ -9,12 +9,12 @@ bisimilarity.  Compositions are small at first: most networks need no large ones
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.question.answer import FOUND, Answer
+from ltlpipe.components.progress import holding
+from ltlpipe.question.answer import FOUND, Answer, Trace
 from ltlpipe.question.conditions import (
     ALPHABET,
     AMPLE,
@@ -28,18 +28,24 @@ from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
 from ltlpipe.strategies.explicit import ample_plan
 from ltlpipe.strategies.shortening import shorter
-from ltlpipe.strategies.state_search import search_states
+from ltlpipe.strategies.state_search import (
+    answer_of,
+    new_search,
+    search_once,
+    search_states,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.components.groups import Reduced
     from ltlpipe.components.merger import GroupShelf
-    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.answer import Plan
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
     from ltlpipe.question.property import Decision
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.strategies.state_search import Attempt, Way
     from ltlpipe.systems.networks.lts import Network
 
 COMPOSED_BYTES = 1024
@@ -49,7 +55,7 @@ BOUNDED_SHARE, MUCH = 2.0, 1e3
 """Share of turns of a search of so many times fewer states, by their bounds."""
 
 FEW_GROUPS = 2
-"""Groups of which ample sets leave out less than they cost.
+"""Groups of several states of which ample sets leave out less than they cost.
 
 Of two, only hidden steps of one are a set, and few are left.
 """
@@ -72,12 +78,42 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    return (yield from small_first(network, trace, _answer))
+    return (yield from job_with(network, trace))
 
 
-def job_with(question: NetworkQuestion, trace: Trace, shelf: GroupShelf) -> Job[Answer]:
-    """Return the same with known groups; a run has few labels that are not hidden."""
-    return (yield from small_first(question, trace, partial(_answer, shelf=shelf)))
+def job_with(
+    question: NetworkQuestion, trace: Trace, shelf: GroupShelf | None = None
+) -> Job[Answer]:
+    """Return the same; with known groups a run has few labels that are not hidden.
+
+    Compositions are small at first.  Where the search behind them comes to its limit,
+    it goes on, unless larger ones leave less.
+    """
+    cap = yield from _largest(question)
+    limit = SOME_STATES if cap > SMALL_CAP else None
+    composed = yield from reduce_network(question, min(cap, SMALL_CAP), trace, shelf)
+    less: Composed | None = None
+
+    def searched(attempt: Attempt) -> Job[Answer]:
+        nonlocal less
+        own, options = attempt.max_states, question.options
+        search = new_search(question, trace.plan, attempt.problem())
+        answer = yield from answer_of(attempt, search)
+        if answer.reason != MAX_STATES or own == options.max_states:
+            return answer
+        job = reduce_network(question, cap, Trace(question.given), shelf)
+        larger = yield from holding(job, search.memory_bytes)
+        if larger.n_states < composed.n_states or options.workers > 1:
+            less = larger
+            return answer
+        on = attempt._replace(max_states=options.max_states)
+        return (yield from answer_of(on, search))
+
+    answer = yield from _searched(question, composed, trace, limit, searched, shelf)
+    if less is None:
+        return answer
+    trace.plan = question.given
+    return (yield from _searched(question, less, trace, None, search_once, shelf))
 
 
 def small_first(
@@ -89,9 +125,7 @@ def small_first(
 
     `answer` takes the states that compositions, and the search behind them, may have.
     """
-    grant = yield Progress("reducing components")
-    most = max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES))
-    cap = min(question.options.max_component_states, most)
+    cap = yield from _largest(question)
     if cap > SMALL_CAP:
         found = yield from answer(question, SMALL_CAP, SOME_STATES, trace)
         if found.reason != MAX_STATES:
@@ -100,20 +134,27 @@ def small_first(
     return (yield from answer(question, cap, None, trace))
 
 
-def _answer(
+def _largest(question: NetworkQuestion) -> Job[int]:
+    """Return how many states a composition may have, by options and memory."""
+    grant = yield Progress("reducing components")
+    most = max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES))
+    return min(question.options.max_component_states, most)
+
+
+def _searched(
     question: NetworkQuestion,
-    cap: int,
-    max_states: int | None,
+    composed: Composed,
     trace: Trace,
-    *,
-    shelf: GroupShelf | None = None,
+    max_states: int | None,
+    way: Way,
+    shelf: GroupShelf | None,
 ) -> Job[Answer]:
-    """Reduce components up to so many states, and search what is left."""
-    composed = yield from reduce_network(question, cap, trace, shelf)
+    """Search what reduced components leave."""
     trace.share = BOUNDED_SHARE if composed.gain >= MUCH else 1.0
     product, plan = yield from composed_product(question, composed, trace)
     trace.plan = composed.noted(plan)
-    answer = yield from search_states(question, product, trace, max_states=max_states)
+    job = search_states(question, product, trace, max_states=max_states, way=way)
+    answer = yield from job
     if shelf is not None and answer.run is not None:
         run = yield from shorter(product, answer.run, SHORTENED_STATES)
         answer = answer._replace(run=run)
@@ -131,10 +172,12 @@ class Composed(NamedTuple):
     @property
     def gain(self) -> float:
         """How many times fewer states what is left may have than what was there."""
-        parts = [group.lts for group in self.reduced.groups]
-        return prod(c.n_states for c in self.before.components) / prod(
-            part.n_states for part in parts
-        )
+        return prod(c.n_states for c in self.before.components) / self.n_states
+
+    @property
+    def n_states(self) -> int:
+        """A bound of the states of what is left."""
+        return prod(group.lts.n_states for group in self.reduced.groups)
 
     def noted(self, plan: Plan) -> Plan:
         """Say in a settled plan how components were reduced."""
@@ -256,7 +299,8 @@ def composed_product(
     given, network = question.given, composed.reduced.network
     insists = question.options.insists_on(AMPLE)
     try:
-        if not insists and len(composed.reduced.groups) <= FEW_GROUPS:
+        moving = [g for g in composed.reduced.groups if g.lts.n_states > 1]
+        if not insists and len(moving) <= FEW_GROUPS:
             raise NotApplicableError("few groups leave nothing out")
         product, reason = yield from question.ample_product(given, trace, network)
     except NotApplicableError as error:

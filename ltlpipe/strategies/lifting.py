@@ -32,7 +32,7 @@ from ltlpipe.search.registers import Status
 from ltlpipe.strategies.slicing import least_joined
 from ltlpipe.strategies.state_search import run_of
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.systems.networks.packing import pack_network
+from ltlpipe.systems.networks.packing import pack_network, relabelled
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.components.groups import Group
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 LIFTING = "lifting the lasso"
 """The phase of all that is done here and in `ltlpipe.strategies.lifting`."""
@@ -80,7 +81,11 @@ class Word(NamedTuple):
 
 
 def find_run(
-    network: Network, word: Word, alphabet: frozenset[str], *, walks: bool = False
+    network: Network,
+    word: Word,
+    alphabet: frozenset[str],
+    *,
+    packed: PackedSystem | None = None,
 ) -> Job[Run]:
     """Find a run with a given word.
 
@@ -92,8 +97,10 @@ def find_run(
         Over labels of `alphabet`; all other actions are silent.
     alphabet : frozenset of str
         The labels that can be observed.
-    walks : bool
-        Search by walks, for which the word is the guide; they do not end.
+    packed : PackedSystem, optional
+        The network, to be searched by walks, for which the word is the guide; they do
+        not end.  Its extra field has to have a value for each state of
+        `word_automaton`, and the word must go on for ever.
 
     Raises
     ------
@@ -126,7 +133,11 @@ def find_run(
     )
     if stops:
         letters[-1] = table.n_letters - 1
-    packed = yield from pack_network(network, letters, extra_values=table.n_states)
+    walks = packed is not None
+    if packed is not None:
+        packed = relabelled(packed, letters)
+    else:
+        packed = yield from pack_network(network, letters, extra_values=table.n_states)
     problem = make_problem(packed, table)
     if walks:
         far, ticks = aims(table), Ticks(LIFTING)

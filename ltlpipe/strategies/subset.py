@@ -13,19 +13,24 @@ The proof, and why the property has to be interruptible, are in docs/components.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ltlpipe.components.progress import holding
 from ltlpipe.question.answer import EMPTY, FOUND, Answer, Trace
 from ltlpipe.question.conditions import SUBSET
 from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.runtime.errors import ReplayError
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies import components
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.networks.packing import pack_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.lifting import Label, Word
+    from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.runs import Run
 
     Check = Callable[[NetworkQuestion, Trace], Job[Answer]]
@@ -41,8 +47,14 @@ if TYPE_CHECKING:
 LOOKING = "looking for components that suffice"
 """The phase of what is done here."""
 
-RUN_WORK = 300_000.0
+RUN_WORK = 50_000.0
 """Units of work of the search for a run of the network with the word of a lasso."""
+
+PACKING_WORK = 300_000.0
+"""Units of work, once, of packing the network for these searches."""
+
+MOST_STEPS = 1 << 12
+"""Of lassos whose words are looked for."""
 
 MOST_CHOSEN = 0.75
 """Share of the components that may be looked at: nearly all are no fewer than all."""
@@ -114,6 +126,8 @@ class Refinement:
         self._others = [_Component(lts) for lts in self._components]
         self.chosen = owners(question.system, self._visible)
         self._checks = 0
+        self._packed: PackedSystem | None = None  # the whole network
+        self._is_packed = False  # or too large for that
 
     def answer(self) -> Job[Answer]:
         """Return the answer of the first components that suffice for one."""
@@ -124,7 +138,7 @@ class Refinement:
             network = self._part()
             asked = self._question.about(network)
             trace = Trace(asked.given)  # its own: what it finds may be spurious
-            found = yield from self._check(asked, trace)
+            found = yield from holding(self._check(asked, trace), self._packed_bytes)
             self._trace.plan, self._trace.stats = trace.plan, trace.stats
             if found.kind == EMPTY:
                 self._note()
@@ -173,14 +187,31 @@ class Refinement:
         known = frozenset(network.action_index)
         joins = yield from self._refuting(prefix, cycle, known)
         if joins is None:
-            word = _word(prefix, cycle)
-            job = find_run(self._question.system, word, known, walks=True)
-            try:
-                return (yield from bounded(job, RUN_WORK))
-            except (ReplayError, StoppedError, TooMuchWorkError):
-                joins = self._closest(frozenset(named) - {None}, known)
+            packed = yield from self._packed_once()
+            if packed is not None and len(labels) <= MOST_STEPS:
+                word = _word(prefix, cycle)
+                job = find_run(self._question.system, word, known, packed=packed)
+                with suppress(ReplayError, StoppedError, TooMuchWorkError):
+                    return (yield from bounded(job, RUN_WORK))
+            joins = self._closest(frozenset(named) - {None}, known)
         self.chosen.append(joins)
         return None
+
+    @property
+    def _packed_bytes(self) -> int:
+        packed = self._packed
+        return 0 if packed is None else packed.ints.nbytes + packed.words.nbytes
+
+    def _packed_once(self) -> Job[PackedSystem | None]:
+        """Return the whole network, if it is small enough to be packed soon."""
+        if not self._is_packed:
+            self._is_packed = True
+            system = self._question.system
+            letters = np.zeros(len(system.actions), dtype=np.int32)
+            job = pack_network(system, letters, extra_values=MOST_STEPS + 2)
+            with suppress(TooMuchWorkError, UnsupportedError):
+                self._packed = yield from bounded(job, PACKING_WORK)
+        return self._packed
 
     def _refuting(
         self, prefix: list[Label], cycle: list[Label], known: frozenset[str]

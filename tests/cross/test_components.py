@@ -24,7 +24,9 @@ from ltlpipe.components import merger
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
+from ltlpipe.strategies import components
 from ltlpipe.strategies.lifting import Lifter
+from ltlpipe.strategies.state_search import new_search
 from ltlpipe.systems.runs import Run
 from tests.cross.test_agreement import ask, visible_word
 from tests.example_counts import examples
@@ -101,6 +103,32 @@ def test_verdicts_with_component_reduction_by_the_thousand(
 ):
     """The same, 10,000 times."""
     assert_the_same(network, parse(formula), manner, reduce=reduce)
+
+
+@given(NETWORKS, FORMULAS, st.integers(1, 3), st.integers(1, 5), REDUCTIONS)
+@settings(max_examples=examples(300))
+def test_limits_at_first(network, formula, cap, states, reduce):
+    """A search goes on at its limit, or begins anew where more was composed."""
+    formula = parse(formula)
+    begun = []
+
+    def begin(question, plan, problem):
+        begun.append(plan)
+        return new_search(question, plan, problem)
+
+    with (
+        patch.object(components, "SMALL_CAP", cap),
+        patch.object(components, "SOME_STATES", states),
+        patch.object(components, "new_search", begin),
+        patch.object(merger, "SMALL", 1),
+        patch.object(merger, "SEARCHED", 0),
+    ):
+        verdict = ask(network, formula=formula, reduce=reduce)
+    expected = spot_verdict(network, formula.spot, stutter=False)
+    assert verdict.verdict == expected
+    event(f"{len(begun)} searches, {(verdict.stats.states or 0) > states}")
+    if expected == "violated":
+        assert not satisfies(formula.spot, *visible_word(network, verdict.lasso))
 
 
 @given(NETWORKS, formulas(max_leaves=4), st.sampled_from(["ignore", "stutter"]))

@@ -29,7 +29,7 @@ out_rows, out_letters, out_actions, out_marks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -270,6 +270,23 @@ def pack_network(
         fields=tuple(fields),
         local_states=tuple(local),
     )
+
+
+def relabelled(packed: PackedSystem, letters: np.ndarray) -> PackedSystem:
+    """Return a packed network for another property, which has these letters.
+
+    All but the letters is shared; `extra` has to be wide enough for that property.
+    """
+    from ltlpipe.systems.networks.packing_kernels import Header
+
+    ints = packed.ints.copy()
+    first = int(ints[Header.MOVES])
+    moves = ints[first : first + 2 * len(packed.words) // (3 * len(packed.initial))]
+    moves[1::2] = letters[moves[::2]]
+    first = int(ints[Header.WIDE])
+    for place in ints[first : first + int(ints[Header.N_WIDE])].tolist():
+        ints[place + 1] = letters[ints[place]]
+    return replace(packed, ints=ints)
 
 
 def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:

@@ -17,7 +17,11 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks import packing_tables
-from ltlpipe.systems.networks.packing import pack_network, reachable_states
+from ltlpipe.systems.networks.packing import (
+    pack_network,
+    reachable_states,
+    relabelled,
+)
 from ltlpipe.systems.networks.packing_kernels import Select
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose, is_accepting
@@ -96,6 +100,22 @@ def test_wide_actions_and_shuffled_tables_change_nothing(network, seed):
     ):
         packed = pack(network, letters_of(network), seed=seed)
     assert explore(network, packed) == expected(network)
+
+
+@given(networks(acceptance=True), st.booleans())
+def test_other_letters_for_what_is_packed(network, wide):
+    """They give what the network gives that is packed with them."""
+    most = 1 if wide else packing_tables.MAX_MOVES
+    with (
+        mock.patch.object(packing_tables, "MAX_MOVES", most),
+        mock.patch.object(packing_tables, "_BLOW_UP", 0 if wide else 1),
+    ):
+        letters = letters_of(network)
+        packed, other = pack(network, letters), pack(network, letters[::-1].copy())
+    again = relabelled(packed, letters[::-1].copy())
+    np.testing.assert_array_equal(again.ints, other.ints)
+    np.testing.assert_array_equal(again.words, other.words)
+    assert explore(network, packed) == expected(network)  # it has not changed
 
 
 @given(networks(max_components=3, max_states=4), st.integers(1, 2**40))
