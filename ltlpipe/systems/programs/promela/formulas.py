@@ -196,7 +196,22 @@ def generic_of(expression: Expression) -> propositions.Expression | None:
     for node in nodes_in(expression):
         if not isinstance(node, _KNOWN) or getattr(node, "op", "!") not in _OPERATORS:
             return None
-    return parse_proposition(written(expression, generic=True))
+    return parse_proposition(written(_as_condition(expression), generic=True))
+
+
+def _as_condition(expression: Expression) -> Expression:
+    """Return a condition with ``!= 0`` behind arithmetic, and with 1 for numbers."""
+    if isinstance(expression, Number):
+        return Number(expression.place, int(expression.value != 0))
+    arithmetic = isinstance(expression, Binary) and expression.op in "+-*/%"
+    if arithmetic or (isinstance(expression, Unary) and expression.op == "-"):
+        none = Number(expression.place, 0)
+        return Binary(expression.place, "!=", expression, none)
+    connected = isinstance(expression, Binary) and expression.op in ("&&", "||")
+    if connected or isinstance(expression, Unary):
+        found: Expression = with_parts(expression, _as_condition)
+        return found
+    return expression
 
 
 def automaton_of(claim: Claim, found: dict[str, Expression]) -> str:

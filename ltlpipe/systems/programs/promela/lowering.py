@@ -306,7 +306,9 @@ class Lowering(Messages):
             # As in Spin, whether any statement before it at the same place can move.
             before = edge.rivals
             if before is None:
-                before = tuple(node.edges[: node.edges.index(edge)])
+                escapes = [e.resolved.node for o in node.edges for e in o.escapes]
+                own = next(n.edges for n in (node, *escapes) if edge in n.edges)
+                before = tuple(own[: own.index(edge)])
             if any(isinstance(other.step, syntax.Else) for other in before):
                 return []
             return [Alternative((negated(self._can_leave(frame, node, before)),))]

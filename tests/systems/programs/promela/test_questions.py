@@ -164,6 +164,30 @@ def test_own_questions(model):
     assert len(parse(own["bits"].formula).propositions) == 2
 
 
+VALUES = {
+    "[] <> (x * 2)": "holds",
+    "[] <> -n": "holds",
+    "[] <> (x - 1 && x)": "violated",
+    "[] <> (!(x + 1))": "violated",
+    "[] (x -> 2)": "holds",
+    "[] <> (x % 2 -> (x + n) U (x / 2))": "holds",
+    "<> [] (2 - 2)": "violated",
+}
+
+
+def test_values_in_formulas_of_blocks():
+    """They are conditions if they are not 0; verdicts of Spin."""
+    text = (
+        "byte x; int n; active proctype P() { do :: x = 1; n = -1; x = 0; n = 0 od }\n"
+    )
+    for number, formula in enumerate(VALUES):
+        text += f"ltl p{number} {{ {formula} }}\n"
+    model = read(text)
+    own = {question.name: question for question in model.own_questions}
+    found = [check(model, own[f"p{n}"].formula).verdict for n in range(len(VALUES))]
+    assert found == [*VALUES.values()]
+
+
 def test_assertions_are_apart():
     """A failed assertion ends no run of another question, and is told by its own."""
     model = read("byte x; init { assert(x == 1); x = 2 }\nltl two { <> (x == 2) }\n")

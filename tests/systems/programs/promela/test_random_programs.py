@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+from collections import defaultdict
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.systems.programs.promela.random_programs import (
     random_program,
     with_priorities,
 )
+from tests.systems.programs.promela.random_rarities import rare_program
 from tests.systems.programs.promela.random_records import program_with_records
 from tests.systems.programs.test_generating import compare_model
 
@@ -27,7 +29,8 @@ LIMIT = 4000  # states beyond which a program is left out
 # What Spin 6.5 refuses, though nothing in its manual does.
 REFUSED = re.compile(
     "jump into d_step|unconditional self-loop|saw 'unless' on a guard|"
-    "in multiple msg fields|syntax error|bad index in for|inherits 2 'else'"
+    "in multiple msg fields|syntax error|bad index in for|inherits 2 'else'|"
+    "'unless' inside d_step - ignored"
 )
 COMMANDS = (
     ("spin", "-a", "-o1", "-o2", "-o3", "m.pml"),
@@ -83,7 +86,39 @@ def states_of_spin(text, folder):
             return None
     found = re.search(r"(\d+) states, stored", output)
     assert found, output
-    return int(found[1])
+    return None if has_odd_escapes(folder) else int(found[1])
+
+
+_SET = re.compile(r"trans\[(\d+)\]\[(\d+)\]\s*= settr\((\d+),")
+_ESCAPES = re.compile(r"trans\[(\d+)\]\[(\d+)\]->escp\[\d+\] = (\d+);")
+_STEP = re.compile(r"state +(\d+) -.*\[id +(\d+) tp +\d+(?: org +(\d+))?\].* => (.*)")
+
+
+def has_odd_escapes(folder):
+    """Whether the tables of a verifier depart from the manual.
+
+    An outer ``unless`` has no priority over an inner one whose escape has been numbered
+    before its body, and an ``else`` with which an escape begins is always taken.
+    """
+    text = (folder / "pan.t").read_text()
+    number = {(n, state): step for n, state, step in _SET.findall(text)}
+    escapes = defaultdict(set)
+    for n, state, origin in _ESCAPES.findall(text):
+        escapes[number[n, state]].add(origin)
+    made = subprocess.run(
+        ["./pan", "-d"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    for proctype in made.stdout.split("proctype "):
+        wanted, found = defaultdict(set), defaultdict(set)
+        for state, step, origin, shown in _STEP.findall(proctype):
+            if origin and shown == "else":
+                return True
+            (found if origin else wanted)[state] |= (
+                {origin} if origin else escapes[step]
+            )
+        if any(found[state] != wanted[state] for state in [*found, *wanted]):
+            return True
+    return False
 
 
 @pytest.mark.slow
@@ -112,6 +147,15 @@ def test_states_with_priorities_are_those_of_spin(part, tmp_path):
 def test_states_with_records_are_those_of_spin(part, tmp_path):
     """500 programs with what `random_records` adds."""
     texts = map(program_with_records, range(50 * part, 50 * part + 50))
+    assert compared_with_spin(texts, tmp_path) > 15
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("spin") is None, reason="no Spin")
+@pytest.mark.parametrize("part", range(10))
+def test_states_with_rarities_are_those_of_spin(part, tmp_path):
+    """500 programs with what `random_rarities` adds."""
+    texts = map(rare_program, range(50 * part, 50 * part + 50))
     assert compared_with_spin(texts, tmp_path) > 15
 
 

@@ -158,6 +158,18 @@ def test_escapes_from_ends(body, states):
     assert states_of(model_of(text)) == (states, False)
 
 
+def test_else_in_an_escape():
+    """It can be executed where its siblings cannot, as the manual has it.
+
+    Spin's simulation agrees; its verifier takes it beside them.
+    """
+    text = (
+        "byte x, y; active proctype P() { { y = 1 } unless "
+        "{ if :: x == 0 -> x = 5 :: else -> x = 7 fi } } active proctype Q() { x = 1 }"
+    )
+    assert states_of(model_of(text)) == (18, False)
+
+
 RECEIVERS = {
     "an escape that can be executed": (
         "{ r?x } unless { n == 1 -> y = 2 }",
