@@ -278,9 +278,12 @@ def read_chunks(source: Source, *, opening: Opening | None = None) -> Job[list[b
     return chunks
 
 
-def decode(chunks: list[bytes], file: str) -> Job[str]:
-    """Decode chunks of UTF-8 text, and empty the list; refuse what is no text."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+def decode(chunks: list[bytes], file: str, errors: str = "strict") -> Job[str]:
+    """Decode chunks of UTF-8 text, and empty the list; refuse what is no text.
+
+    With `errors` = `LATIN_1` bytes that are no UTF-8 are read as in Latin 1.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
     left = sum(map(len, chunks))
     chunks.reverse()
     texts: list[str] = []
@@ -303,6 +306,17 @@ def decode(chunks: list[bytes], file: str) -> Job[str]:
         held += sys.getsizeof(text)
         yield Progress("reading", _work(data), left + 2 * held)
     return "".join(texts)
+
+
+def _in_latin_1(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+LATIN_1 = "ltlpipe-latin-1"
+"""What to do with bytes that are no UTF-8: comments in old models have some."""
+
+codecs.register_error(LATIN_1, _in_latin_1)
 
 
 def starts_with(data: bytes, opening: Opening) -> bool:

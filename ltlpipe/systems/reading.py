@@ -23,6 +23,7 @@ from ltlpipe.automata.graphs import is_automaton, is_graph
 from ltlpipe.runtime.arguments import TEXT, WHOLE, a_kind, expect, is_one, several
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import (
+    LATIN_1,
     Opening,
     decode,
     is_path,
@@ -444,7 +445,10 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         elif not Path(file).exists():
             message = "no such file (a formula is given by -f)"
         raise InputError(message, file=file)
-    opening = None if form is None or form.binary else _opening(form)
+    # A text with macros can begin with any word, and have comments in Latin 1.
+    opening = None
+    if form is not None and not form.binary and "define" not in form.takes:
+        opening = _opening(form)
     chunks = yield from read_chunks(source, opening=opening)
     if form is None:
         form = _recognised(chunks, file)
@@ -452,7 +456,8 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     if form.binary:
         data = b"".join(chunks)
     else:
-        data = yield from decode(chunks, file)
+        errors = LATIN_1 if "define" in form.takes else "strict"
+        data = yield from decode(chunks, file, errors)
     assert form.reader is not None
     suffix = form.suffixes[0]
     options = {n: v for n, v in manner.options.items() if n in form.takes}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pcpp import Preprocessor
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import open_regular
+from ltlpipe.runtime.files import LATIN_1, open_regular
 from ltlpipe.systems.programs.promela.syntax import Place
 from ltlpipe.systems.programs.promela.tokens import SEPARATOR, Preprocessed
 
@@ -158,10 +158,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         if self.include_depth > _MOST_INCLUDED:
             self._refuse(f"more than {_MOST_INCLUDED} files include each other")
         with open_regular(path) as stream:
-            try:
-                text = stream.read().decode()
-            except UnicodeDecodeError:
-                self._refuse(f"{path} is no text in UTF-8")
+            text = stream.read().decode(errors=LATIN_1)
         self.keep(text, path)
         return StringIO(text.replace(_RANDOM, _HIDDEN))
 
@@ -187,7 +184,8 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         self, directive: Any, toks: Any, _ifpassthru: Any, _precedingtoks: Any
     ) -> bool:
         self.directive = directive
-        if directive.value in ("ident", "pragma", "line", "warning"):
+        marks_a_line = directive.value.isdigit()  # as ``gcc -E`` and ``spin -f`` write
+        if marks_a_line or directive.value in ("ident", "pragma", "line", "warning"):
             return True
         text = "".join(token.value for token in toks)
         self._refuse(f"#{directive.value} {text}".rstrip())

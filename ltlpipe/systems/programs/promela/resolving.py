@@ -137,6 +137,9 @@ class _Resolver:
                 if any(leaf.dimensions for leaf in symbol.leaves.values()):
                     message = f"parameter {symbol.name!r} is or has an array"
                     raise input_error(message, part.place)
+                # What its typedef gives to a field is not what `run` gives to it.
+                for path, leaf in symbol.leaves.items():
+                    symbol.leaves[path] = replace(leaf, initial=None)
                 found += symbol.leaves.values()
         return tuple(found)
 

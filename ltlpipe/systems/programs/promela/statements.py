@@ -127,19 +127,23 @@ class Statements:
                 continue
             leaves = tuple(symbol.leaves.values())
             if any(isinstance(leaf.initial, NewChannel) for leaf in leaves):
-                message = f"a channel, {symbol.name!r}, is declared behind a statement"
+                message = f"channel {symbol.name!r} is declared behind a statement or "
+                message += "in a block, expected it at the beginning of the proctype"
                 raise input_error(message, symbol.place)
             found.append(Declare(part.place, leaves, part.text))
         return found
 
     def block(self, node: Node) -> Sequence:
         """Return the statements of a node with one sequence, in a block of its own."""
-        sequence = node.parts[-1]
+        found = self._scoped(node.parts[-1])
+        if found.statements:
+            self._refuse_label(found.statements[0], "a block")
+        return found
+
+    def _scoped(self, sequence: Node) -> Sequence:
         self.scope.enter()
         found = self.sequence(sequence)
         self.scope.leave()
-        if found.statements:
-            self._refuse_label(found.statements[0], "a block")
         return found
 
     def _refuse_label(self, first: Statement, where: str) -> None:
@@ -282,7 +286,7 @@ class Statements:
         before: list[Statement] | None = None,
     ) -> list[Statement]:
         place = node.place
-        within = self._within_loop(lambda: self.block(node._replace(parts=(sequence,))))
+        within = self._within_loop(lambda: self._scoped(sequence))
         body = (
             self._condition(Binary(place, op, target, end)),
             *(before or ()),

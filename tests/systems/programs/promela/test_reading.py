@@ -56,6 +56,25 @@ def test_macros():
         texts("skip", defines=["3x"])
 
 
+def test_marks_of_lines():
+    """What other programs write about where a text comes from is left out."""
+    before = '# 0 "<built-in>"\n# 25 "[]<>p" 1 3\n#line 7 "m.pml"\nbyte x;'
+    (first,) = statements("x = 1", before)
+    assert first.place == ("m.pml", 6, 1)
+
+
+def test_files_begin_with_macros_and_are_in_latin_1(tmp_path):
+    """Names that other files define come first; comments are in any encoding."""
+    (tmp_path / "m.h").write_bytes(b"typedef R { byte a } // \xe9\n#define HERE byte")
+    path = tmp_path / "m.pml"
+    model = b'#include "m.h"\nR r[2]; /* \xe4 */ HERE x;\ninit { r[1].a = 1; x = 2 }'
+    path.write_bytes(model)
+    assert load(path).initial() is not None
+    path.write_bytes(b"HERE x; init { x = 2 }")
+    with pytest.raises(InputError, match="unexpected 'HERE'"):
+        load(path)
+
+
 def test_operators_that_expansion_brings_together():
     """``-N`` of a negative N is no ``--``, and the text has no blank in between."""
     (first,) = statements("x = -N", "#define N -1\nbyte x;")

@@ -56,7 +56,7 @@ def body(*lines, before=""):
         (
             body("skip; chan q = [1] of { byte }; q!1"),
             (3, 12),
-            "a channel, 'q', is declared behind a statement",
+            "channel 'q' is declared behind a statement or in a block",
         ),
         (body("goto L"), (3, 1), "no label is called 'L'"),
         (body("L: skip; L: skip"), (3, 10), "label 'L' is also in line 3"),

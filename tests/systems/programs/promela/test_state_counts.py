@@ -65,6 +65,21 @@ CASES = {
         ),
         4,
     ),
+    "a record with channels is given to processes": (
+        (
+            "typedef M { chan l = [0] of { bit }; byte v = 2 } M g; active proctype "
+            "A() { M m; run P(m); run P(g); m.l!1; g.l!0 } proctype P(M m) { byte x; "
+            "m.l?x; m.v++ }"
+        ),
+        13,
+    ),
+    "the text in a for loop begins with a label": (
+        (
+            "byte x; active proctype P() { byte i; for (i : 0 .. 1) { again: x++; if "
+            ":: x < 3 -> goto again :: else fi } }"
+        ),
+        16,
+    ),
     "several are bits": (
         (
             "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "
