@@ -202,7 +202,7 @@ class PromelaModel(ProgramModel):
         return tuple(found)
 
     ends_validly = f"G(deadlock -> {VALID_END})"
-    makes_progress = "GF !np_"
+    makes_progress = "GF(!np_ || deadlock)"  # a run that ends has no cycle
 
     def fact(self, name: str) -> propositions.Expression:
         """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""

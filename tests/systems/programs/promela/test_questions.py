@@ -213,6 +213,9 @@ def test_progress_and_acceptance():
     progress = read(text.replace("LABEL", "progress_1"))
     assert livelock(progress).verdict == "violated"
     assert livelock(read("init { do :: skip; progress: skip od }")).verdict == "holds"
+    for end in ("break", "false"):  # as in Spin, a run that ends has no cycle
+        ends = f"byte x; init {{ do :: x < 3 -> progress: x++ :: else -> {end} od }}"
+        assert livelock(read(ends)).verdict == "holds"
     accept = read(text.replace("LABEL", "accept"))
     (question,) = (q for q in accept.own_questions if q.name == "acceptance")
     assert check(accept, question.formula).verdict == "violated"
