@@ -43,7 +43,7 @@ def declared(
     found = []
     for part in variables.parts:
         name = part.parts[0]
-        type_, size, initial = _parts(part, kind, scope.table, expressions)
+        type_, size, initial = _parts(part, kind, expressions)
         scope.refuse_redeclaration(name, part.place)
 
         def make(
@@ -88,7 +88,7 @@ def fields_of_typedef(node: Node, table: Table, expressions: Expressions) -> Non
     for declaration in declarations.parts:
         _, kind, variables = declaration.parts
         for part in variables.parts:
-            type_, size, initial = _parts(part, kind, table, expressions)
+            type_, size, initial = _parts(part, kind, expressions)
             own = part.parts[0]
             if own in fields:
                 message = f"typedef {name} has two fields {own!r}"
@@ -119,7 +119,7 @@ def set_of_constants(node: Node, scope: Scope) -> None:
         known[name] = table.constants[name] = value
 
 
-def type_of(kind: Node | str, table: Table) -> Type | str:
+def type_of(kind: Node | str) -> Type | str:
     """Return the type that a node or the name of a typedef is."""
     if isinstance(kind, str):
         return kind
@@ -127,19 +127,17 @@ def type_of(kind: Node | str, table: Table) -> Type | str:
     if subset is not None:
         if name != "mtype":
             raise input_error(f"{name}:{subset}, expected mtype", kind.place)
-        if subset not in table.sets:
-            message = f"no set of mtypes is called {subset!r}"
-            raise input_error(message, kind.place)
+        # As in Spin, its constants can be declared later, or nowhere.
         return MTYPE._replace(names=subset)
     return Type("unsigned", 0) if name == "unsigned" else BASIC[name]
 
 
 def _parts(
-    part: Node, kind: Node | str, table: Table, expressions: Expressions
+    part: Node, kind: Node | str, expressions: Expressions
 ) -> tuple[Type | str, int | None, Initial]:
     """Return type, size and initial value of one variable or field."""
     name, width, size, initial = part.parts
-    type_ = type_of(kind, table)
+    type_ = type_of(kind)
     if isinstance(type_, Type) and type_.name == "unsigned":
         bits = int(width.parts[0]) if width is not None else 0
         if not 0 < bits < 32:
@@ -215,7 +213,7 @@ def _channel(node: Node, expressions: Expressions) -> NewChannel:
     fields: list[Type] = []
     table = expressions.table
     for kind in kinds:
-        type_ = type_of(kind, table)
+        type_ = type_of(kind)
         if isinstance(type_, Type) and type_.name == "unsigned":
             message = "fields of messages cannot be 'unsigned'"
             raise input_error(message, node.place)

@@ -115,7 +115,6 @@ def body(*lines, before=""):
             "'t' is a record, expected one of its fields, a",
         ),
         (body("byte x; x.a = 1"), (3, 9), "'x' is no record"),
-        (body("mtype:f x; skip"), (3, 1), "no set of mtypes is called 'f'"),
         (body("byte:f x; skip"), (3, 1), "byte:f, expected mtype"),
         ("never { x = 1 }\nbyte x;\n" + INIT, (1, 9), "expected tests only in a never"),
         ("ltl p { <> timeout }\n" + INIT, (1, 12), "'timeout' outside of a proctype"),

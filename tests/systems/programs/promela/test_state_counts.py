@@ -73,6 +73,13 @@ CASES = {
         ),
         13,
     ),
+    "sets of mtypes are declared later, or nowhere": (
+        (
+            "typedef R { mtype:kind k; mtype:none m } R r; mtype:kind = {a, b}; "
+            "active proctype P() { r.k = b; r.m = 3; r.k == b; r.k = a; r.k == a }"
+        ),
+        7,
+    ),
     "the text in a for loop begins with a label": (
         (
             "byte x; active proctype P() { byte i; for (i : 0 .. 1) { again: x++; if "
