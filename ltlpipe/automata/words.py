@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import exactly_one, parse_again, parse_sections
@@ -253,13 +254,9 @@ def _at_most_one(formula: Any) -> Any:
     """Return that no two propositions of a formula hold together."""
     import spot
 
-    names = [f'"{p.ap_name()}"' for p in spot.atomic_prop_collect(formula)]
-    pairs = [
-        f"!({first} & {second})"
-        for k, first in enumerate(names)
-        for second in names[k + 1 :]
-    ]
-    return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
+    pairs = combinations(spot.atomic_prop_collect(formula), 2)
+    apart = [spot.formula_Not(spot.formula_And([*pair])) for pair in pairs]
+    return spot.formula_G(spot.formula_And(apart))
 
 
 @remote("replaying")

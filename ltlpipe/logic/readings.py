@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # Quoted propositions are matched first so that nothing inside them is touched.
 IN_QUOTES = r'"(?:[^"\\]|\\.)*"|(?<![\w.\\])\'(?:[^\'\\]|\\.)*\''
 _WEAK = re.compile(IN_QUOTES + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
+# A name of which Spot forgets the quotes; behind an operand it is the operator.
+_OF_SPOT = re.compile(IN_QUOTES + r"|(?<![\w.])(?<![)}] )xor(?![\w.])", re.DOTALL)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
@@ -128,6 +130,8 @@ def _spelled(match: re.Match[str]) -> str:
     found = match[0]
     if found in OPERATORS:
         return OPERATORS[found]
+    if found == "xor":
+        return '"xor"'
     if found[0] == "'":
         plain = re.sub(r"\\'", "'", found[1:-1])
         found = '"' + re.sub(r'\\.|"', _escaped, plain, flags=re.DOTALL) + '"'
@@ -158,8 +162,8 @@ def for_spot(text: str) -> str:
 
 
 def with_quotes(text: str) -> str:
-    """Return a text of Spot's with quotes as it reads them right."""
-    return re.sub(IN_QUOTES, _spelled, text, flags=re.DOTALL)
+    """Return a text of Spot's, with all parentheses, as it reads names right."""
+    return _OF_SPOT.sub(_spelled, text)
 
 
 def has_strong_next(text: str) -> bool:

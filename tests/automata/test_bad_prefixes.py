@@ -84,3 +84,15 @@ def test_what_cannot_be_satisfied_from_the_beginning():
     """The first step is the first that can be said to be bad."""
     assert_bad_prefix("0", [0], 0, NAMES, one_at_a_time=True)
     assert_bad_prefix("F(a & b)", [0], 0, NAMES, one_at_a_time=True)
+
+
+def test_names_that_need_escapes():
+    """A quote, a backslash, and what opens a comment stand in names of actions."""
+    formula = parse(r'G("a\"b" -> X("c\\" | "/* d"))')
+    letters = [['a"b'], ["c\\"], ["/* d"], []]
+
+    found = first_bad_prefix(
+        formula, letters, np.array([0, 1, 0, 2, 0, 3]), 0, one_at_a_time=True
+    )
+
+    assert complete(found) == 6

@@ -118,6 +118,7 @@ def test_formulas_travel(text):
         'x == 3 && "P_1==\\"CS\\"" -> y<=2',
         "{a;b*}|->c",
         "(a xor b) <-> (c -> d)",
+        '"xor" xor X("xor" xor a.xor) & {"xor"[*];!"xor";a}',
     ],
 )
 def test_formulas_with_odd_names_travel(text):
