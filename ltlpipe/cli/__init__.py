@@ -26,6 +26,7 @@ from ltlpipe.runtime.errors import (
     ReplayError,
     SystemWarning,
 )
+from ltlpipe.runtime.files import open_standard_streams
 from ltlpipe.runtime.jobs import heed_ctrl_c, ignore_ctrl_c
 from ltlpipe.runtime.memory import (
     address_space_mib,
@@ -54,6 +55,7 @@ def program() -> None:
 
     Tearing down would take longer than many checks, and wait for running imports.
     """
+    _open_streams()
     collect_seldom()
     heed_ctrl_c()
     sys.unraisablehook = _unraisable
@@ -76,6 +78,17 @@ def program() -> None:
             with suppress(OSError, ValueError, AttributeError):
                 stream.flush()
         os._exit(end.code or 0)
+
+
+def _open_streams() -> None:
+    """Open the null device for closed standard streams.
+
+    `print` would write to standard output what is for a missing standard error.
+    """
+    open_standard_streams()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
 
 
 def _unraisable(about: Any) -> None:
@@ -115,14 +128,14 @@ def _run() -> int | str | None:
             return _output_failed(end.__context__)
         return end.code
     except LtlpipeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _say(f"error: {error}")
         return _BUG if isinstance(error, ReplayError) else _BAD_INPUT
     except KeyboardInterrupt:
         return _INTERRUPTED
     except Exception as error:
         if (usage := _usage_error(error)) is not None:
             if usage:
-                print(f"error: {usage}", file=sys.stderr)
+                _say(f"error: {usage}")
             return _BAD_INPUT
         if _is_interrupt(error):
             return _INTERRUPTED
@@ -131,10 +144,10 @@ def _run() -> int | str | None:
         if isinstance(error, OSError):
             return _system_failed(error)
         if _is_library(error):
-            print(f"error: a library cannot be loaded: {error}", file=sys.stderr)
+            _say(f"error: a library cannot be loaded: {error}")
             return _BAD_INPUT
-        traceback.print_exc()
-        print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
+        told = traceback.format_exc()
+        _say(f"{told}error: this is a bug of ltlpipe; please report it")
         return _BUG
 
 
@@ -165,6 +178,12 @@ def _usage_error(error: Exception) -> str | None:
     return text.rstrip(".") + help_at
 
 
+def _say(text: str) -> None:
+    """Print a message; where it cannot be written, the exit code is all there is."""
+    with suppress(OSError):
+        print(text, file=sys.stderr)
+
+
 def _is_interrupt(error: BaseException | None) -> bool:
     """Return whether Ctrl-C caused an error (class creation wraps it)."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
@@ -193,7 +212,7 @@ def _out_of_memory() -> int:
     """Report that memory is exhausted, with the limit if there is one."""
     limit = address_space_mib()
     why = "" if limit is None else f": {limit:.0f} MiB are allowed (ulimit -v)"
-    print(f"error: out of memory{why}", file=sys.stderr)
+    _say(f"error: out of memory{why}")
     return _BAD_INPUT
 
 
@@ -208,7 +227,7 @@ def _system_failed(error: OSError) -> int:
     if error.filename is None and error.errno is not None:
         return _output_failed(error)
     name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-    print(f"error: {name}{error.strerror or error}", file=sys.stderr)
+    _say(f"error: {name}{error.strerror or error}")
     return _BAD_INPUT
 
 
@@ -218,7 +237,7 @@ def _output_failed(error: OSError) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return _READER_GONE
-    print(f"error: cannot be written: {error.strerror or error}", file=sys.stderr)
+    _say(f"error: cannot be written: {error.strerror or error}")
     return _BAD_INPUT
 
 
@@ -231,4 +250,4 @@ def _show_warning(message: Warning | str, kind: type[Warning], *_: object) -> No
         return
     if issubclass(kind, SystemWarning):
         _SHOWN.add(str(message))
-    print(f"warning: {message}", file=sys.stderr)
+    _say(f"warning: {message}")

@@ -45,8 +45,19 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
 
+_STANDARD_ERROR = 2  # the last of the descriptors that a process is given
 _MOST_LINKS = 40  # as in Linux
 _MOST_NAME = 200  # bytes of a file's name that the name beside it repeats
+
+
+def open_standard_streams() -> None:
+    """Open the null device for standard streams that are closed.
+
+    Otherwise a file or a socket takes the number of one, and what is printed.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+        pass
+    os.close(number)
 
 
 class Output:

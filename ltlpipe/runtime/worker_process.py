@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.files import open_standard_streams
 from ltlpipe.runtime.folders import cache_folder
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.runtime.wire import Message, Receiver
@@ -88,6 +89,7 @@ class Worker:
     """A process that answers one request at a time; use `call`."""
 
     def __init__(self) -> None:
+        open_standard_streams()
         self._connection, self._theirs = socket.socketpair()
         self._connection.setblocking(False)
         self._receiver = Receiver(self._connection)
@@ -102,10 +104,11 @@ class Worker:
     def start(self) -> None:
         """Start the process; `wait` says that it has been tried."""
         package = Path(__file__).parents[1]
+        flags = ["-I", *["-O"] * sys.flags.optimize]  # they decide what a kernel is
         given = [str(package), str(self._theirs.fileno()), str(os.getpid())]
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START, *given, *_folders(package)],
+                [sys.executable, *flags, "-c", _START, *given, *_folders(package)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._printed,

@@ -405,6 +405,34 @@ def test_standard_output_that_takes_nothing(args):
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.parametrize(
+    ("closed", "is_printed"),
+    [("<&-", True), ("<&- >&- 2>&-", False), ("2>&-", True), ("2>/dev/full", True)],
+)
+def test_standard_streams_that_are_closed(closed, is_printed, ring):
+    """No file gets their numbers, no message another stream, no verdict is lost."""
+    text = 'exec "$@" ' + closed
+    args = [*PROGRAM, "check", str(ring), "-f", "G a", "--unknown", "never"]
+
+    done = subprocess.run(["sh", "-c", text, "-", *args], capture_output=True)
+
+    assert done.returncode == 1
+    assert (b"violated" in done.stdout) == is_printed
+    assert b"warning" not in done.stdout
+
+
+@pytest.mark.parametrize("where", ["2>&-", "2>/dev/full"])
+def test_messages_that_cannot_be_written(where):
+    """The exit code is left, and 1 would be a violation."""
+    args = [*PROGRAM, "translate", "G("]
+
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" ' + where, "-", *args], capture_output=True
+    )
+
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
 @pytest.mark.thorough("starts, watches or kills other processes")
 def test_names_that_the_output_cannot_show(tmp_path):
     """JSON stays JSON, and verdicts are printed whatever the terminal knows."""

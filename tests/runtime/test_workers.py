@@ -58,6 +58,23 @@ def finished(job):
         return end.value
 
 
+def test_a_worker_is_started_as_this_process_was():
+    """-OO changes byte code, and with it which kernel is which."""
+    program = """
+from ltlpipe.runtime.worker_process import Worker
+worker = Worker()
+worker.start()
+worker.wait()
+print(*worker._process.args[1:4])
+worker.close()
+"""
+    for flag, wanted in [("-OO", "-I -O -O"), ("-I", "-I -c")]:
+        args = [sys.executable, flag, "-c", program]
+        told = subprocess.run(args, capture_output=True, text=True, check=True).stdout
+
+        assert told.startswith(wanted)
+
+
 # --- answers ----------------------------------------------------------------
 
 
