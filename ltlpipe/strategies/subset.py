@@ -59,8 +59,14 @@ MOST_STEPS = 1 << 12
 MOST_CHOSEN = 0.75
 """Share of the components that may be looked at: nearly all are no fewer than all."""
 
-MOST_SHARE = 4.0
-"""Of turns, where the components that are looked at are few of many."""
+FEW, FEW_SHARE, MANY_SHARE = 1 / 9, 14.0, 0.5
+"""Share of turns where such a part of the components is looked at, and of a larger one.
+
+Few have four of five units of work; where many are needed, composing all is as good.
+"""
+
+FEW_WORK = 5e6
+"""Units of work of checks after which few have a share like many: others wait."""
 
 _STEP_WORK = 2.0  # units, of a step of one local state along a word
 
@@ -126,6 +132,7 @@ class Refinement:
         self._others = [_Component(lts) for lts in self._components]
         self.chosen = owners(question.system, self._visible)
         self._checks = 0
+        self._work = 0.0  # of checks
         self._packed: PackedSystem | None = None  # the whole network
         self._is_packed = False  # or too large for that
 
@@ -133,12 +140,10 @@ class Refinement:
         """Return the answer of the first components that suffice for one."""
         while len(self.chosen) <= MOST_CHOSEN * len(self._components):
             self._checks += 1
-            few = len(self._components) / (2 * len(self.chosen) or 1)
-            self._trace.share = min(max(few, 1.0), MOST_SHARE)
             network = self._part()
             asked = self._question.about(network)
             trace = Trace(asked.given)  # its own: what it finds may be spurious
-            found = yield from holding(self._check(asked, trace), self._packed_bytes)
+            found = yield from self._checked(self._check(asked, trace))
             self._trace.plan, self._trace.stats = trace.plan, trace.stats
             if found.kind == EMPTY:
                 self._note()
@@ -196,6 +201,24 @@ class Refinement:
             joins = self._closest(frozenset(named) - {None}, known)
         self.chosen.append(joins)
         return None
+
+    def _checked(self, check: Job[Answer]) -> Job[Answer]:
+        """Advance a check of few components, or of many, by its share of turns."""
+        few = len(self.chosen) <= FEW * len(self._components)
+        job = holding(check, self._packed_bytes)
+        try:
+            progress = next(job)
+            while True:
+                self._work += progress.work
+                leads = few and self._work <= FEW_WORK
+                self._trace.share = FEW_SHARE if leads else MANY_SHARE
+                grant = yield progress
+                progress = job.send(grant)
+        except StopIteration as end:
+            result: Answer = end.value
+            return result
+        finally:
+            job.close()
 
     @property
     def _packed_bytes(self) -> int:

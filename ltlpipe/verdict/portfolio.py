@@ -125,6 +125,11 @@ class Entry:
     error: UnsupportedError | None = None  # why it was ended from outside
     _waited: float = 0.0  # units of work of workers
 
+    @property
+    def share(self) -> float:
+        """How much longer its turns are now than those of others."""
+        return self.strategy.share * self.trace.share
+
     def advance(self, grant: Grant) -> Answer | None:
         """Do one piece of work; return the answer, if there is one."""
         began = working_time()
@@ -374,12 +379,13 @@ class Portfolio:
         """Advance a strategy until its turn is over; return its answer, if it has one.
 
         A strategy that has found a violation has several turns in a row for its run.
-        One that has waited for kernels also gets its missed turns.
+        One that has waited for kernels also gets its missed turns.  A share that
+        changes meanwhile counts for the turn, which may be over with that.
         """
-        turn *= entry.strategy.share * entry.trace.share
-        end, more = entry.work + turn + entry.owed, FOUND_TURNS
+        begun, owed, more = entry.work, entry.owed, FOUND_TURNS
         entry.owed = 0.0
         while True:
+            end = begun + owed + turn * entry.share
             answer = entry.advance(self._share(entry, end - entry.work, grant))
             if answer is not None:
                 return self._ended(entry, answer)
@@ -391,14 +397,15 @@ class Portfolio:
                     return None
                 continue
             if entry.last.compiling and len(self._at_work) > 1:
-                entry.owed = max(end - entry.work - turn, 0.0)
+                entry.owed = max(begun + owed - entry.work, 0.0)
                 return None
             grant = yield self._progress(entry)
             self._supersede(entry)
-            if entry.work >= end or entry.last.gives_way:
+            is_over = entry.work >= begun + owed + turn * entry.share
+            if is_over or entry.last.gives_way:
                 if not entry.trace.has_found or not more:
                     return None
-                end, more = entry.work + turn, more - 1
+                begun, owed, more = entry.work, 0.0, more - 1
 
     def _supersede(self, entry: Entry) -> None:
         """Set aside the strategies that a started search supersedes."""

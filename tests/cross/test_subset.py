@@ -191,3 +191,21 @@ def test_certificates(tmp_path_factory, network, text):
             return
     if found.holds:
         assert verify_certificate(str(path), network).result == "verified"
+
+
+def test_few_lead_for_so_much_work(monkeypatch):
+    """Their share of turns falls when checks have done it, and when many are needed."""
+    shares = []
+    original = subset.Refinement._checked
+
+    def checked(refinement, check):
+        found = yield from original(refinement, check)
+        shares.append(refinement._trace.share)
+        return found
+
+    monkeypatch.setattr(subset.Refinement, "_checked", checked)
+    for work, share in (subset.FEW_WORK, subset.FEW_SHARE), (-1.0, subset.MANY_SHARE):
+        monkeypatch.setattr(subset, "FEW_WORK", work)
+        check(ring(40), '!"work 5" W "take 5"', reduce="subset")
+        assert set(shares) == {share}
+        shares.clear()

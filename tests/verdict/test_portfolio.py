@@ -30,6 +30,7 @@ from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
 from ltlpipe.strategies import instant
 from ltlpipe.strategies.registry import BY_NAME, STRATEGIES
 from ltlpipe.strategies.shortening import continued
+from ltlpipe.strategies.subset import FEW_SHARE
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.inquiry import question_of
@@ -387,6 +388,59 @@ def test_whoever_makes_room_takes_turns_again():
     assert first.begun == 1
     assert all(played.begun > 1 for played in others)
     assert slow.begun <= 8
+
+
+def of_share(name, play, share, *, is_extra=False):
+    played = Played(name, play)
+    played.share, played.is_extra = share, is_extra
+    return played
+
+
+def sharing(share, play):
+    """The same, with such a share of turns that it asks for itself."""
+
+    def shared(question, trace):
+        trace.share = share
+        return (yield from play(question, trace))
+
+    return shared
+
+
+@pytest.mark.parametrize("pieces", [50, 700, 4000])
+def test_few_components_have_most_of_the_work(pieces):
+    """Beside all that can be open they cost 1.5 times their work, and a round."""
+    shares = {name: BY_NAME[name].share for name in BY_NAME}
+    few = answering(pieces)
+    spent = []
+    for _ in range(2):
+        played = [
+            of_share("ample", endless, shares["ample"]),
+            of_share("walks", endless, shares["walks"]),
+            of_share("subset", sharing(FEW_SHARE, few), shares["subset"]),
+            of_share("components", endless, shares["components"]),
+            of_share("isolated", endless, shares["isolated"], is_extra=True),
+        ]
+        portfolio = asked(*played)
+        assert run(portfolio.job()).kind == EMPTY
+        assert portfolio.trace().plan.strategy == "subset"
+        spent.append([one.work for one in played])
+        others = sum(one.share for one in played) - shares["subset"]
+        assert sum(spent[-1]) <= 1.5 * pieces * 1000 + others * FIRST_TURN
+    assert spent[0] == spent[1]
+
+
+def test_a_share_that_falls_ends_the_turn():
+    """A long turn is not gone on with by one that has lost its reason."""
+
+    def play(_question, trace):
+        trace.share = 1000.0
+        yield Progress("searching", work=1000.0)
+        trace.share = 0.01
+        return (yield from answering(30)(_question, trace))
+
+    other = Played("other", endless)
+    assert run(asked(Played("falls", play), other).job()).kind == EMPTY
+    assert other.work > 20 * FIRST_TURN
 
 
 def compiling(pieces):
