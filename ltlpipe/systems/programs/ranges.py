@@ -49,7 +49,7 @@ from ltlpipe.systems.programs.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.program import Assignment, Expression, Program
@@ -391,11 +391,12 @@ class Ranges:
         self._thresholds: list[int] = []
         self._owner = _owners(program)
         self._arrays = {array.first for array in program.arrays}
-        self._common: dict[int, Interval] = {}
         self._local: list[list[dict[int, Interval] | None]] = []
-        # For each process what it and its variables can be in any state: the join of
+        # What each slot can be anywhere: for the variables of processes the join of
         # the above, kept up to date, as computing it takes all states.
-        self._anywhere: list[dict[int, Interval]] = []
+        self._anywhere: dict[int, Interval] = {}
+        self._own: list[list[int]] = []  # the slots of each process
+        self._common: set[int] = set()  # those of none
         self._growth: Counter[tuple[int, ...]] = Counter()
 
     @classmethod
@@ -420,11 +421,13 @@ class Ranges:
             states = program.variables[process.state].states
             self._local.append([None] * len(states))
             own = {s: i for s, i in initial.items() if self._owner.get(s) == number}
-            self._anywhere.append(dict(own))
-            self._enter(number, initial[process.state].low, own)
-        self._common = {s: i for s, i in initial.items() if s not in self._owner}
+            self._own.append(list(own))
+            self._local[number][initial[process.state].low] = own
+        self._anywhere = initial
+        self._common = initial.keys() - self._owner.keys()
         if program.timeout >= 0:
-            self._common[program.timeout] = _TRUTH
+            self._anywhere[program.timeout] = _TRUTH
+            self._common.add(program.timeout)
 
     def _iterate(self) -> Job[None]:
         """Take all steps on intervals until nothing grows."""
@@ -466,14 +469,11 @@ class Ranges:
 
     def _environment(self, ends: list[tuple[int, int]]) -> Environment | None:
         """Return the intervals with processes in states; None if they never are."""
-        known = dict(self._common)
-        for anywhere in self._anywhere:
-            known.update(anywhere)
+        if any(self._local[process][state] is None for process, state in ends):
+            return None
+        known = dict(self._anywhere)
         for process, state in ends:
-            own = self._local[process][state]
-            if own is None:
-                return None
-            known.update(own)
+            known.update(self._local[process][state] or {})
             known[self.program.processes[process].state] = Interval(state, state)
         return Environment(known, self.program.slots, self.nodes, self.failing)
 
@@ -500,28 +500,25 @@ class Ranges:
     def _record(self, targets: list[tuple[int, int]], environment: Environment) -> bool:
         """Join what a step has computed to what is known; whether that has grown."""
         values, grown = environment.values, False
-        for slot in environment.written & self._common.keys():
-            grown |= self._grow(self._common, slot, values[slot], (slot,))
+        for slot in environment.written & self._common:
+            grown |= self._grow(self._anywhere, slot, values[slot], (slot,))
         for process, state in targets:
             own = self._local[process][state]
             if own is None:
-                slots = self._anywhere[process]
-                self._enter(process, state, {s: values[s] for s in slots})
+                own = {slot: values[slot] for slot in self._own[process]}
+                self._local[process][state] = own
+                self._reach(own, own)
                 grown = True
                 continue
-            anywhere = self._anywhere[process]
-            for slot in own:
-                if self._grow(own, slot, values[slot], (slot, state)):
-                    anywhere[slot] = join(anywhere[slot], own[slot])
-                    grown = True
+            more = [s for s in own if self._grow(own, s, values[s], (s, state))]
+            self._reach(own, more)
+            grown |= bool(more)
         return grown
 
-    def _enter(self, process: int, state: int, own: dict[int, Interval]) -> None:
-        """Note that a process can be in a state, and its variables then."""
-        self._local[process][state] = own
-        anywhere = self._anywhere[process]
-        for slot, value in own.items():
-            anywhere[slot] = join(anywhere[slot], value)
+    def _reach(self, own: dict[int, Interval], slots: Iterable[int]) -> None:
+        """Note what slots of a process can be in a state of it."""
+        for slot in slots:
+            self._anywhere[slot] = join(self._anywhere[slot], own[slot])
 
     def _grow(
         self,
