@@ -42,6 +42,7 @@ audit: setup ## known vulnerabilities of the dependencies
 bench: ## measure the tables of results/ that are older than the code (all: twelve hours)
 	@scripts/setup
 	@scripts/setup-optional
+	@.venv/bin/python scripts/kernels.py
 	@.venv/bin/python -m benchmarks.everything
 	@.venv/bin/python scripts/figures.py
 
