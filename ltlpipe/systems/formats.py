@@ -239,7 +239,7 @@ FORMATS = (
         reader=_read_java,
     ),
     Format(
-        suffixes=(".pnml",),
+        suffixes=(".pnml", ".tapn"),
         model=True,
         begins="<",
         binary=True,

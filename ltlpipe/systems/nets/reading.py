@@ -17,6 +17,9 @@ up, as multisets do.  Beside plain arcs there are, from places to transitions:
 - reset (or clear) arcs: the place is emptied, after tokens have been taken and before
   others are put.
 
+Nets of TAPAAL that are coloured are called place/transition nets, too: the types of
+their places tell them.  Where there are none, declarations of colours mean nothing.
+
 A place of capacity K never holds more than K tokens after a transition that adds to it;
 0 is no limit, as in PIPE.  What has no meaning without time is read where it says that
 there is none, and refused by name otherwise: intervals and invariants other than "any",
@@ -54,7 +57,6 @@ from ltlpipe.systems.nets.elements import (
     DRAWN,
     NET_ELEMENTS,
     PLAIN_ARC,
-    NetReader,
     is_invisible,
     noted,
     notes_of,
@@ -66,6 +68,7 @@ from ltlpipe.systems.nets.structure import (
     SpecialTransition,
     Transition,
 )
+from ltlpipe.systems.nets.timeless import SAME, TIMELESS_TRANSITION, TimelessReader
 from ltlpipe.systems.plain import TURN, plain_texts, texts_of
 
 if TYPE_CHECKING:
@@ -78,11 +81,13 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
 
 _TYPES = re.compile(
-    r"(.*/)?(pt-?netb?|p/t[ -]net|(inhibitor|reset|resetinhibitor)ptnet"
+    r"(.*/)?(pt(-?netb?)?|p/t[ -]net|(inhibitor|reset|resetinhibitor)ptnet"
     r"|pnmlcore(model)?|epnml[-.0-9]*(/pnmllib)?|tpn)",
     re.IGNORECASE,
 )
-_COLOURED = re.compile(r"(.*/)?symmetric-?net", re.IGNORECASE)
+_COLOURED = re.compile(
+    r"(.*/)?(symmetric-?net|pt-hlpng|high-?level-?net)", re.IGNORECASE
+)
 
 
 def parse_pnml(data: bytes, file: str) -> NetModel | SymmetricNet | BareNet:
@@ -114,12 +119,12 @@ def parse_plain(data: bytes, file: str) -> Plain:
         raise UnsupportedError(f"{place}: {len(nets)} nets in one file, expected one")
     (net,) = nets
     kind = (net.get("type") or "").strip()
-    if _COLOURED.fullmatch(kind):
+    of_places = not kind or _TYPES.fullmatch(kind)
+    coloured = net.find(".//{*}place/{*}type/{*}structure") is not None
+    if _COLOURED.fullmatch(kind) or (of_places and coloured):
         return ColouredReader(file).net(net)
-    if _TYPES.fullmatch(kind):
-        return PlaceTransitionReader(file).net(net)
-    if not kind:  # what other nets have is refused by name
-        return {**PlaceTransitionReader(file).net(net), "untyped": True}
+    if of_places:  # without a type, what other nets have is refused by name
+        return {**PlaceTransitionReader(file).net(net), "untyped": not kind}
     named = repr(kind.rsplit("/", 1)[-1])
     raise UnsupportedError(
         f"{file}:{net.sourceline}: a net of type {named}, expected a place/transition "
@@ -169,8 +174,6 @@ _KINDS = {
 """What arcs are, by what tools call them."""
 
 _NO_CAPACITY = {"0", "inf", "infinity", "infinite", "-1"}
-_ANY_AGE = {"[0,inf)", "[0,inf]"}
-_SAME = "priority timed"  # labels and attributes in which transitions may not differ
 
 
 class _Weights(NamedTuple):
@@ -183,19 +186,19 @@ class _Weights(NamedTuple):
     resets: dict[int, int]
 
 
-class PlaceTransitionReader(NetReader):
+class PlaceTransitionReader(TimelessReader):
     """Reads a place/transition net: places are their tokens, transitions nothing."""
 
     known: ClassVar = NET_ELEMENTS | {
-        "pnml": ("", "net shared-place shared-transition"),
-        "net": ("id type name active=true", NET_ELEMENTS["net"][1]),
+        "pnml": ("", "net shared-place shared-transition declaration"),
+        "net": ("id type name active=true", f"{NET_ELEMENTS['net'][1]} declaration"),
         "page": ("id name", f"{NET_ELEMENTS['page'][1]} net"),
         "place": (
             f"id name initialMarking invariant capacity {DRAWN}",
             "name initialMarking capacity",
         ),
         "transition": (
-            f"id name priority infiniteServer urgent player=0 {DRAWN}",
+            TIMELESS_TRANSITION,
             "name priority timed rate infiniteServer",
         ),
         "arc": (
@@ -205,7 +208,7 @@ class PlaceTransitionReader(NetReader):
         "shared-place": ("name initialMarking invariant", ""),
         "shared-transition": ("name urgent player=0", ""),
         **dict.fromkeys(
-            ("initialMarking", "capacity", "inscription", *_SAME.split()),
+            ("initialMarking", "capacity", "inscription", *SAME.split()),
             ("", "text value"),
         ),
         **dict.fromkeys(("rate", "infiniteServer"), ("", "text value")),
@@ -215,13 +218,12 @@ class PlaceTransitionReader(NetReader):
         super().__init__(file)
         self.capacities: dict[str, int] = {}
         self.invisible: list[str] = []
-        self._first: Any = None  # transition
 
     def place(self, node: Any, own: str) -> int:
         """Return the initial marking of a place, and note its capacity."""
-        self._check_invariant(node)
+        self.check_invariant(node)
         tokens = self.either(node, "initialMarking", 0, f"marking of place {own!r}")
-        text = self._said(node, "capacity")
+        text = self.said(node, "capacity")
         if text is not None and text.lower() not in _NO_CAPACITY:
             what = f"capacity of place {own!r}"
             most = self.numeral(node, text, 0, what)
@@ -236,17 +238,7 @@ class PlaceTransitionReader(NetReader):
         """Note whether a transition is invisible; refuse what orders transitions."""
         if is_invisible(node, self.names[own]):
             self.invisible.append(own)
-        if self._first is None:
-            self._first = node
-        for kind in _SAME.split():
-            said, first = (self._said(n, kind) for n in (node, self._first))
-            if said != first:
-                told = " and ".join(repr(text or "") for text in (first, said))
-                self.unsupported(
-                    node,
-                    f"transitions that differ in <{kind}>, {told}: expected the same "
-                    "for all, since some would go before others",
-                )
+        self.check_order(node)
 
     def known_place(self, node: Any, own: str) -> bool:
         """Whether a place of a sub-process is one that was read before."""
@@ -277,22 +269,8 @@ class PlaceTransitionReader(NetReader):
 
     def either(self, node: Any, kind: str, least: int, what: str) -> int | None:
         """Return the number that a label or an attribute is; None if there is none."""
-        text = self._said(node, kind)
+        text = self.said(node, kind)
         return None if text is None else self.numeral(node, text, least, what)
-
-    def _said(self, node: Any, kind: str) -> str | None:
-        """Return what a label or an attribute says, None if there is neither."""
-        label, text = self.label_text(node, kind), node.get(kind)
-        if label is not None and text is not None and label != text.strip():
-            self.refuse(node, f"{kind}={text[:40]!r}, but <{kind}> is {label[:40]!r}")
-        return label if text is None else text.strip()
-
-    def _check_invariant(self, node: Any) -> None:
-        text = "".join((node.get("invariant") or "< inf").split())
-        if text not in ("<inf", "<=inf"):
-            self.unsupported(
-                node, f"the invariant {text[:40]!r}, expected '< inf': there is no time"
-            )
 
     def _weight(self, arc: Any) -> int:
         """Return the weight of an arc, which has no interval of ages."""
@@ -300,13 +278,7 @@ class PlaceTransitionReader(NetReader):
         label = self.label_text(arc, "inscription")
         weight, text = arc.get("weight"), arc.get("inscription")
         said = []
-        if text is not None and text.strip().startswith(("[", "(")):
-            ages = "".join(text.split()).partition(":")[0]
-            if ages not in _ANY_AGE:
-                self.unsupported(
-                    arc, f"the interval {ages[:40]!r}, expected '[0,inf)': there is no"
-                    " time"
-                )  # fmt: skip
+        if self.is_interval(arc):
             text = None
         if weight is not None and text is not None and text.strip() == "1":
             text = None  # that of TAPAAL, whose weights stand in `weight`
@@ -322,7 +294,7 @@ class PlaceTransitionReader(NetReader):
         for child in root:
             if local_name(child) != "shared-place":
                 continue
-            self._check_invariant(child)
+            self.check_invariant(child)
             name = child.get("name") or ""
             tokens = self.either(child, "initialMarking", 0, f"marking of {name!r}")
             for own, held in self.places.items():

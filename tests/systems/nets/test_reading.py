@@ -113,6 +113,7 @@ def test_references_stand_for_what_they_refer_to():
     [
         *("ptnet", "PTNet", "P/T net", "x/ptNetb", PTNET, "resetinhibitorptnet"),
         "http://www.pnml.org/version-2009/grammar/pnmlcoremodel",
+        "http://www.pnml.org/version-2009-12-16/PT",
         *("http://www.yasper.org/specs/epnml-1.1", "http://www.laas.fr/tina/tpn"),
     ],
 )
@@ -497,7 +498,7 @@ def test_units_that_cannot_be(old, new, message):
         (place("p", text("hlinitialMarking", 2)), "<hlinitialMarking> in <place>"),
         ('<transition id="t"><guard/></transition>', "<guard> in <transition>"),
         (place("p") + T + arc("p", "t", "<hlinscription/>"), "<hlinscription> in <arc"),
-        ("\n<declaration/>", "m.pnml:4: <declaration> in <net>"),
+        ("\n<shared-place/>", "m.pnml:4: <shared-place> in <net>"),
         ('<page id="q"><module/></page>', "<module> in <page>"),
         (place("p", "<name><text>a<b/></text></name>"), "<b> in <text>"),
         (place("p", "1"), "the text '1' in <place>"),
@@ -511,8 +512,8 @@ def test_what_is_more_than_a_net_is_refused_by_name(body, message):
 @pytest.mark.parametrize(
     ("kind", "named"),
     [
-        ("http://www.pnml.org/version-2009/grammar/pt-hlpng", "'pt-hlpng'"),
-        ("http://www.pnml.org/version-2009/grammar/highlevelnet", "'highlevelnet'"),
+        ("http://www.pnml.org/version-2009/grammar/hlcore", "'hlcore'"),
+        ("http://www.informatik.hu-berlin.de/top/pntd/refNet", "'refNet'"),
     ],
 )
 def test_other_types_are_refused_by_name(kind, named):

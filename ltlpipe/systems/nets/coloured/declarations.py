@@ -17,7 +17,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Sort,
     Variable,
 )
-from ltlpipe.systems.nets.elements import NetReader
+from ltlpipe.systems.nets.timeless import TimelessReader
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.files import Known
@@ -58,7 +58,7 @@ class Partition(NamedTuple):
     elements: tuple[int, ...]  # the number of the element of each colour
 
 
-class DeclarationReader(NetReader):
+class DeclarationReader(TimelessReader):
     """Reads what is declared, and knows it by its id.
 
     Attributes
@@ -133,7 +133,7 @@ class DeclarationReader(NetReader):
 
     def _each(self, net: Any) -> list[Any]:
         found: list[Any] = []
-        for child in self.all_parts(net):
+        for child in (*net.getparent(), *self.all_parts(net)):
             if local_name(child) == "declaration":
                 structure = self.label(child, "structure")
                 for group in structure if structure is not None else ():
@@ -236,7 +236,8 @@ class DeclarationReader(NetReader):
         """Return which colour of a sort a constant is."""
         kind = local_name(element)
         known = self.sorts[sort]
-        if kind == "dotconstant" and known.kind == DOT:
+        own = element.get("declaration") or ""
+        if known.kind == DOT and (kind == "dotconstant" or own == _DOT):
             return 0
         if kind == "finiteintrangeconstant" and known.kind == RANGE:
             text = element.get("value") or ""
@@ -249,7 +250,6 @@ class DeclarationReader(NetReader):
                     f"{known.name!r}",
                 )
             return colour
-        own = element.get("declaration") or ""
         of, colour = self.constants.get(own, (-1, 0))
         if kind != "useroperator" or of != sort:
             found = f"<{kind}>"

@@ -8,9 +8,10 @@ transitions maybe a ``<condition>``, arcs an ``<hlinscription>``, whose terms st
 Source: ISO/IEC 15909-2:2011, symmetric nets.
 
 Differences from the source: names of elements as in
-`ltlpipe.systems.nets.reading`; a sort ``dot`` need not be declared; ``<all>`` may
-stand in tuples; what is no symmetric net, such as operators that a net names itself, is
-refused by name.
+`ltlpipe.systems.nets.reading`; a sort ``dot`` need not be declared, and ``dot`` may
+name its colour, as in the nets of TAPAAL, which are called place/transition nets and
+have their declarations beside the net; ``<all>`` may stand in tuples; what is no
+symmetric net, such as operators that a net names itself, is refused by name.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ from ltlpipe.systems.nets.coloured.net import (
     to_plain,
     variables_of,
 )
-from ltlpipe.systems.nets.elements import NET_ELEMENTS
+from ltlpipe.systems.nets.elements import DRAWN, NET_ELEMENTS
+from ltlpipe.systems.nets.timeless import TIMELESS_TRANSITION
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.files import Known
@@ -104,11 +106,18 @@ class ColouredReader(DeclarationReader):
     """Reads a symmetric net."""
 
     known: ClassVar = NET_ELEMENTS | {
-        "net": ("id type name", f"{NET_ELEMENTS['net'][1]} declaration"),
+        "pnml": ("", "net declaration"),
+        "net": ("id type name active=true", f"{NET_ELEMENTS['net'][1]} declaration"),
         "page": ("id name", f"{NET_ELEMENTS['page'][1]} declaration"),
-        "place": ("id name", "name type hlinitialMarking"),
-        "transition": ("id name", "name condition"),
-        "arc": ("id source target type name", "name hlinscription type arctype"),
+        "place": (
+            f"id name initialMarking invariant {DRAWN}",
+            "name type hlinitialMarking",
+        ),
+        "transition": (TIMELESS_TRANSITION, "name condition"),
+        "arc": (
+            f"id source target type name inscription weight {DRAWN}",
+            "name hlinscription type arctype",
+        ),
         **dict.fromkeys(
             ("declaration", "hlinitialMarking", "condition", "hlinscription"),
             ("", "text structure"),
@@ -120,6 +129,7 @@ class ColouredReader(DeclarationReader):
 
     def place(self, node: Any, own: str) -> tuple[tuple[int, ...], Multiset]:
         """Return the domain and the initial marking of a place."""
+        self.check_invariant(node)
         kind = self._structure(node, "type")
         if kind is None:
             self.refuse(node, f"the place {own!r} without <type>")
@@ -135,8 +145,15 @@ class ColouredReader(DeclarationReader):
     def transition(self, node: Any, own: str) -> Guard:
         """Return the guard of a transition."""
         del own
+        self.check_order(node)
         term = self._structure(node, "condition")
         return TRUE if term is None else self.guard(term)
+
+    def check_arc(self, arc: Any) -> None:
+        """Refuse arcs that do more than take and put tokens, of some ages only."""
+        self.is_interval(arc)
+        if self.arc_kind(arc) not in ("timed", "transport"):
+            super().check_arc(arc)
 
     def net(self, net: Any) -> Plain:
         """Return a net as plain data."""

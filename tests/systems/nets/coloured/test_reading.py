@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -268,6 +270,59 @@ def test_a_net():
     assert net.actions == ("t.1.3.-1", "t.2.1.-1", "t.3.2.-1")
     assert net.transitions[0].pre == {0: 1, 2: 1}
     assert "2 places and 1 transitions, unfolded into 4 and 3" in net.about[0]
+
+
+@pytest.mark.parametrize("kind", ["symmetricnet", "pt-hlpng", "x/highlevelnet"])
+def test_types_that_may_be_symmetric_nets(kind):
+    body = place("p", "dot", op("numberof", number(2), "<dotconstant/>"))
+    net = parse_pnml(pnml(body, "").replace(TYPE.encode(), kind.encode()), "m.pnml")
+    assert net.initial() == (2,)
+
+
+def of_tapaal(invariant="&lt; inf", ages="[0,inf)", kind="timed", priority="0"):
+    """A coloured net as TAPAAL has it, which calls it a place/transition net."""
+    ring = op("numberof", number(1), var("x"))
+    about = 'displayName="true" nameOffsetX="0" positionX="1"'
+    places = (
+        place("p", "ring", op("add", op("numberof", number(1), every("ring"))))
+        + place("q", "dot", op("add", op("numberof", number(2), const("dot"))))
+    ).replace("<place ", f'<place initialMarking="3" invariant="{invariant}" {about} ')
+    inputs = (arc("p", "t", ring) + arc("q", "t", const("dot"))).replace(
+        "<arc ", f'<arc inscription="{ages}" type="{kind}" weight="1" '
+    )
+    output = arc("t", "p", ring).replace("<arc ", '<arc inscription="1" type="normal" ')
+    nodes = "".join(
+        f'<transition angle="0" id="{own}" player="0" priority="{order}"/>'
+        for own, order in (("t", 0), ("u", priority))
+    )
+    structured = f"<structure><declarations>{DECLARED}</declarations></structure>"
+    return (
+        f'<pnml><net active="true" id="n" type="P/T net">{places}{nodes}{inputs}'
+        f"{output}</net><declaration>{structured}</declaration>"
+        '<k-bound bound="3"/><feature isColored="true"/></pnml>'
+    ).encode()
+
+
+def test_coloured_nets_of_tapaal():
+    """Declarations stand beside the net, and ``dot`` is the colour of its sort."""
+    net = complete(parse_pnml(of_tapaal(), "m.tapn").unfolding())
+    assert net.initial() == (1, 1, 1, 2)
+    assert [t.pre for t in net.transitions[:3]] == [{k: 1, 3: 1} for k in range(3)]
+    assert [t.post for t in net.transitions[:3]] == [{k: 1} for k in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ({"invariant": "&lt;= 5"}, "the invariant '<=5'"),
+        ({"ages": "[1,2]"}, "the interval '[1,2]'"),
+        ({"kind": "tapnInhibitor"}, "an arc of type 'tapninhibitor'"),
+        ({"priority": "1"}, "transitions that differ in <priority>"),
+    ],
+)
+def test_what_coloured_nets_of_tapaal_may_not_have(about, message):
+    with pytest.raises(UnsupportedError, match=re.escape(message)):
+        parse_pnml(of_tapaal(**about), "m.tapn")
 
 
 def test_colours_of_one_name_are_known_by_their_ids():
