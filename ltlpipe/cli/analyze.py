@@ -81,7 +81,7 @@ def analyze(
     Ctrl-C ends the run; the rows written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
-    from ltlpipe.cli.check import formulas_of
+    from ltlpipe.cli.questions import formulas_of
     from ltlpipe.logic.formulas import raised
 
     form = tables.format_of(to, out, FORMATS)

@@ -6,8 +6,6 @@ Also ``livelock`` and ``deadlocks``, which take no formula.
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +13,11 @@ import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.options import PlanPrinter, run_within, search_progress
+from ltlpipe.cli.questions import ONE_QUESTION, Asked
 from ltlpipe.cli.report import AnswerTable
 from ltlpipe.cli.simulate import keep_run
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer
 from ltlpipe.cli.verdicts import report as print_verdict
-from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
@@ -27,36 +25,22 @@ from ltlpipe.question.given_options import (
     understood,
 )
 from ltlpipe.question.options import CHECK, DEADLOCKS, LIVELOCK, SIMULATE
-from ltlpipe.runtime.errors import (
-    FormulaError,
-    ReplayError,
-    UnsupportedError,
-    noting,
-)
+from ltlpipe.runtime.errors import FormulaError
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.logic.formulas import Formula
-    from ltlpipe.logic.history import Dialect
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.runtime.jobs import Limits
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
-    from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.verdict import Verdict
 
 
 _LESS_MEMORY = (
     "hint: --emptiness se05 keeps two bits per state beside the state; "
     "--compact 64 and --bitstate MIB keep bits only, and can miss violations"
-)
-
-
-_ONE_QUESTION = (
-    "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty; a Promela model "
-    "has properties of its own, also -N NAME"
 )
 
 
@@ -108,8 +92,9 @@ def check(
     its replay: a bug.  With --verify: 0 every lasso is confirmed, 1 some is refuted, 3
     some could not be checked.
     """
+    asked = Asked(formula or [], formula_file, automaton, empty, own or [])
     if verify is not None:
-        if formula or formula_file or automaton or empty or answers or own:
+        if any(asked) or answers:
             raise typer.BadParameter("--verify FILE has the system and the property")
         if out or report or steps or chart or why or simulate or explain:
             raise typer.BadParameter("--verify prints findings: it goes with --json")
@@ -119,19 +104,10 @@ def check(
         raise typer.Exit(code)
     if not system:
         raise typer.BadParameter("missing argument 'SYSTEM'")
-    from ltlpipe.question.conditions import INSTANT
-    from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
-    from ltlpipe.systems.reading import files_of, load_job
-    from ltlpipe.verdict.checking import (
-        automaton_job,
-        note_own_property,
-        own_property,
-    )
-    from ltlpipe.verdict.inquiry import Inquiry
-    from ltlpipe.verdict.joint import STRATEGIES_OF_JOINT, joint_verdicts
-    from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
-    from ltlpipe.verdict.verdict import CRASH, misread, not_read
+    from ltlpipe.systems.reading import files_of
+    from ltlpipe.verdict.several import Questions
+    from ltlpipe.verdict.verdict import CRASH
 
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
@@ -144,120 +120,48 @@ def check(
         raise typer.BadParameter("--why explains formulas: it goes with -f or -F")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
-    told = recorded_options(options, automaton)
-    form = Form(as_json, steps, chart, why, told).checked()
-    texts, dialect = formula or [], options.dialect
-    questions = _questions(texts, formula_file, automaton, empty, dialect, own)
-    is_single = len(questions) == 1 and formula_file is None
-    if is_single and isinstance(questions[0], FormulaError):
-        raise questions[0]
-    is_asked = bool(formula or formula_file or automaton or empty)
+    form = Form(as_json, steps, chart, why, recorded_options(options, automaton))
+    form.checked()
+    questions = asked.questions(options.dialect)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with (
         search_progress(quiet=quiet) as progress,
         AnswerTable(out, report, system, chosen) as table,
     ):
-        tell = partial(
-            _tell, answers=answers, workers=options.workers, form=form, table=table
-        )
+        tell = partial(_tell, answers=answers, workers=options.workers, table=table)
         says_little = quiet or as_json or answers is not None
+        read = partial(run_within, limits=limits, progress=progress)
         progress.begin("reading")
         try:
-            read = partial(run_within, limits=limits, progress=progress)
-            loaded = read(load_job(system, **manner_of(chosen)))
-            if is_asked:
-                note_own_property(loaded)
-            elif own or bool(getattr(loaded, "own_questions", None)):
-                questions = list(_own_questions(loaded, own or [], read))
-                is_single = len(questions) == 1
-            elif getattr(loaded, "violations", None) is None:
-                raise typer.BadParameter(_ONE_QUESTION)
-            else:
-                automaton = own_property(loaded)
-                told["automaton"] = automaton
-            if automaton is not None:
-                questions = [Property(violations=read(automaton_job(automaton)))]
-            allowed = read(automaton_job(options.constraint))
+            loaded, automaton, constraint = _read(system, asked, chosen, read)
+            questions = asked.of_system(loaded, automaton, questions, read)
         except StoppedError as stopped:
             progress.hide()
-            for asked in questions:
-                name = " ".join(system)
-                if isinstance(asked, FormulaError):
-                    tell(misread(name, asked))
-                else:
-                    tell(not_read(name, stopped.reason, asked.formula), asked)
+            for each in questions:
+                verdict = _unread(" ".join(system), each, stopped.reason)
+                tell(verdict, each, form=form)
             table.finish(quiet=says_little)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         if options.certificate is not None and len(questions) > 1:
             raise typer.BadParameter("--certificate goes with one formula")
-        # Questions of a model's own are few, and worth no kernel if they are easy.
-        are_few = is_single or not is_asked
-        searched: list[Verdict] = []  # which have loaded kernels, or may have
-
-        def posed(asked: Property, **told: Any) -> tuple[Inquiry, Limits]:
-            text = "accepting run" if asked.formula is None else asked.formula.text
-            progress.begin(text[:60])
-            options, limits = understood(chosen)  # with the memory that is free now
-            has_kernels = any(v.plan.strategy not in (None, INSTANT) for v in searched)
-            prelude = PRELUDE_ALONE if are_few and not has_kernels else PRELUDE
-            told |= {"prelude": prelude, "files": files_of(system)}
-            return Inquiry(loaded, asked, options, allowed, **told), limits
-
-        def ask_jointly(asked: Property) -> Verdict | None:
-            with suppress(FormulaError, UnsupportedError), noting() as said:
-                inquiry, limits = posed(asked, strategies=STRATEGIES_OF_JOINT)
-                verdict = inquiry.verdict(limits, progress)
-                searched.append(verdict)
-                return replace(verdict, warnings=tuple(said))
-            return None
-
-        models_own = [] if is_asked else questions
-        joint = joint_verdicts(loaded, models_own, options, ask_jointly, read)
-        is_stopped = False
-        for place, asked in enumerate(questions):
-            if isinstance(asked, FormulaError):
-                verdicts.append(misread(loaded.name, asked))
-                progress.hide()
-                tell(verdicts[-1], system=loaded)
-                continue
-            # After Ctrl-C all that is known is told, and one verdict that says so.
-            is_over = is_stopped or joint.was_interrupted
-            is_known = place in joint.verdicts
-            if is_stopped and joint.was_interrupted:
-                is_known = False
-            if is_over and not is_known and place not in joint.violations:
-                continue
-            if is_known:
-                verdict = joint.verdicts[place]
-            elif is_over:
-                verdict = joint.violations[place]
-            else:
-                with noting() as said:
-                    try:
-                        inquiry, limits = posed(asked)
-                    except FormulaError as error:  # it names what there is not
-                        if is_single:
-                            raise
-                        verdicts.append(misread(loaded.name, error))
-                        progress.hide()
-                        tell(verdicts[-1], asked, loaded)
-                        continue
-                    try:
-                        verdict = inquiry.verdict(limits, progress)
-                    except (ReplayError, UnsupportedError) as error:
-                        if is_single:
-                            raise
-                        verdict = inquiry.refused(error)  # the others go on
-                        if isinstance(error, ReplayError):
-                            verdict = replace(verdict, reason=CRASH)
-                searched.append(verdict)
-                verdict = replace(verdict, warnings=tuple(said))
-            is_stopped = is_stopped or verdict.reason == "interrupted"
-            verdict = joint.at_least(place, verdict)
+        form = form._replace(options=recorded_options(options, automaton))
+        several = Questions(
+            loaded,
+            questions,
+            chosen,
+            constraint=constraint,
+            files=files_of(system),
+            are_own=not asked.is_given,
+            is_single=len(questions) == 1 and formula_file is None,
+            begin=progress.begin,
+            read=read,
+            progress=progress,
+        )
+        for each, verdict in several.verdicts():
             progress.hide()
             plans.show(verdict.plan)
-            tell(verdict, asked, loaded)
+            tell(verdict, each, loaded, form=form)
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
@@ -275,6 +179,36 @@ def check(
     reasons = [v.reason for v in verdicts]
     code = exit_code([v.verdict for v in verdicts], reasons)
     raise typer.Exit(BUG if CRASH in reasons else code)
+
+
+def _read(
+    files: list[str],
+    asked: Asked,
+    chosen: dict[str, Any],
+    read: Callable[[Job[Any]], Any],
+) -> tuple[System, str | None, Any]:
+    """Read a system; return it, the file or text of an automaton, and a constraint."""
+    from ltlpipe.systems.reading import load_job
+    from ltlpipe.verdict.checking import automaton_job, note_own_property, own_property
+
+    system = read(load_job(files, **manner_of(chosen)))
+    automaton = asked.automaton
+    if asked.is_given:
+        note_own_property(system)
+    elif not (asked.own or getattr(system, "own_questions", None)):
+        if getattr(system, "violations", None) is None:
+            raise typer.BadParameter(ONE_QUESTION)
+        automaton = own_property(system)
+    return system, automaton, read(automaton_job(understood(chosen)[0].constraint))
+
+
+def _unread(name: str, asked: Property | FormulaError, reason: str) -> Verdict:
+    """Return the verdict about a system that was not read within the limits."""
+    from ltlpipe.verdict.verdict import misread, not_read
+
+    if isinstance(asked, FormulaError):
+        return misread(name, asked)
+    return not_read(name, reason, asked.formula)
 
 
 def _simulate(system: System, found: list[Verdict], chosen: dict[str, Any]) -> None:
@@ -300,63 +234,9 @@ def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
     return told if automaton is None else told | {"automaton": automaton}
 
 
-def _questions(
-    texts: list[str],
-    file: str | None,
-    automaton: str | None,
-    empty: bool,
-    dialect: Dialect,
-    own: list[str] | None,
-) -> list[Property | FormulaError]:
-    """Return the questions; an automaton is read with the system, or is part of it."""
-    from ltlpipe.question.property import Property
-
-    ways = sum((bool(texts or file), automaton is not None, empty, bool(own)))
-    if ways > 1:
-        raise typer.BadParameter(_ONE_QUESTION)
-    if not (texts or file):
-        return [Property()]
-    return [
-        each if isinstance(each, FormulaError) else Property(each)
-        for each in formulas_of(texts, file, dialect)
-    ]
-
-
-def _own_questions(
-    system: System, names: list[str], read: Callable[..., Any]
-) -> list[Property]:
-    """Return what a model itself asks; by their names, if some are named."""
-    from ltlpipe.logic.formulas import parse
-    from ltlpipe.question.property import Property
-    from ltlpipe.runtime.names import nearest
-    from ltlpipe.verdict.checking import automaton_job
-
-    known = {own.name: own for own in getattr(system, "own_questions", ())}
-    if not known:
-        raise typer.BadParameter(_ONE_QUESTION)
-    for name in names:
-        if name not in known:
-            message = f"no property of the model is called {name!r}"
-            raise UnsupportedError(message + nearest(name, known))
-    questions = []
-    for name in names or known:
-        own = known[name]
-        if own.formula is None:
-            violations = read(automaton_job(own.automaton))
-            questions.append(Property(violations=violations, name=name))
-        else:
-            formula = parse(own.formula)
-            if own.written is not None:
-                with suppress(FormulaError):  # it is in another syntax
-                    written = parse(own.written)
-                    formula = written if written.spot == formula.spot else formula
-            questions.append(Property(replace(formula, name=name)))
-    return questions
-
-
 def _tell(
     verdict: Verdict,
-    asked: Property | None = None,
+    asked: Property | FormulaError,
     system: System | None = None,
     *,
     answers: str | None,
@@ -369,8 +249,10 @@ def _tell(
     if answers is not None:
         print_answer(verdict, workers=workers)
         return
-    formula = None if asked is None else asked.formula
-    name = getattr(asked, "name", None) if formula is None else formula.name
+    name = None
+    if not isinstance(asked, FormulaError):
+        formula = asked.formula
+        name = getattr(asked, "name", None) if formula is None else formula.name
     print_verdict(verdict, form, about=name)
 
 
@@ -379,23 +261,6 @@ def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:
         raise typer.BadParameter(f"{form!r}, expected mcc", param_hint="--answers")
     if as_json or not formulas:
         raise typer.BadParameter("--answers goes with -f or -F, and without --json")
-
-
-def formulas_of(
-    texts: list[str], file: str | None, dialect: Dialect = PLAIN
-) -> list[Formula | FormulaError]:
-    """Return the formulas of -f and then those of the file of -F.
-
-    One that cannot be read is its error.
-    """
-    from ltlpipe.logic import formulas
-    from ltlpipe.logic.formula_files import read_formulas
-
-    found = formulas.formulas_of(texts, dialect=dialect)
-    if file is not None:
-        read = read_formulas(file, collect_errors=True)
-        found.extend(formulas.reread(each, dialect) for each in read)
-    return found
 
 
 @shared.takes(LIVELOCK)

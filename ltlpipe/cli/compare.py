@@ -13,8 +13,8 @@ import typer
 from ltlpipe.batch.engines import RunBar
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
-from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.options import Complaints, search_progress
+from ltlpipe.cli.questions import formulas_of
 from ltlpipe.cli.solve import split_grid
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.given_options import (

@@ -59,6 +59,15 @@ class Joint(NamedTuple):
         """Whether the last of the searches was."""
         return any(v.reason == INTERRUPTED for v in self.verdicts.values())
 
+    def known(self, place: int, *, is_stopped: bool) -> Verdict | None:
+        """Return what is to be told of a question that is not asked any more.
+
+        That the searches were interrupted is told once: before all `is_stopped`.
+        """
+        if place in self.verdicts and not (is_stopped and self.was_interrupted):
+            return self.verdicts[place]
+        return self.violations.get(place)
+
     def at_least(self, place: int, alone: Verdict) -> Verdict:
         """Return the answer to a question that has been asked alone."""
         lost = alone.verdict == UNKNOWN and alone.reason != CRASH

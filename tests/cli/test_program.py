@@ -461,7 +461,7 @@ def test_an_error_is_no_verdict(error, code, message, run, ring, monkeypatch):
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("ltlpipe.verdict.inquiry.Inquiry", broken)
+    monkeypatch.setattr("ltlpipe.verdict.several.Inquiry", broken)
 
     outcome = run("check", ring, "-f", "G a")
 
