@@ -1,13 +1,17 @@
 """Automata as users have them: in files, and printed by programs of theirs.
 
-A property is in HOA, a never claim of Spin, or an automaton of LBTT.  Whatever the text
-says is translated to one nondeterministic automaton with one initial state: several of
-them are joined, and alternation is removed where Spot can do so, in weak automata.  A
-short label can have a BDD that fills any memory, removing alternation is exponential,
-and nothing stops Spot: `parse_job` lets a worker go first.
+A property is in HOA, a never claim of Spin, or an automaton of LBTT or ltl2dstar.
+Whatever the text says is translated to one nondeterministic automaton with one initial
+state: several of them are joined, and alternation is removed where Spot can do so, in
+weak automata.  A short label can have a BDD that fills any memory, removing alternation
+is exponential, and nothing stops Spot: `parse_job` lets a worker go first.
 
 Sources: those of `ltlpipe.automata.hoa`; G. J. Holzmann, "The Spin Model Checker",
-2003, for never claims; H. Tauriainen, "lbtt 1.2.1 user's guide", for its automata.
+2003, for never claims; H. Tauriainen, "lbtt 1.2.1 user's guide", for its automata;
+J. Klein, "ltl2dstar", the page on its output format.
+
+Differences from the sources: Spot reads neither names of never claims nor comments in
+them that begin with ``//``, which are left out before.
 
 A system is a graph in HOA: a Kripke structure, or an automaton.  Spot reads a Kripke
 structure if it is asked for one, and then crashes on alternation; so it first reads an
@@ -40,6 +44,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.hoa import (
     END_OF_ALIAS,
+    hoa_text,
     parse_sections,
     parsed,
     refuse_implausible,
@@ -61,11 +66,17 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import Source
     from ltlpipe.runtime.jobs import Job
 
-_OTHER = r"never\b|\d+\s+\d+[st]*\s"
-EXPECTED = "an automaton in HOA ('HOA: v1'), a never claim, or an automaton of LBTT"
+_OTHER = r"never\b|\d+\s+\d+[st]*\s|D[RS]A\s+v"
+EXPECTED = (
+    "an automaton in HOA ('HOA: v1'), a never claim, or an automaton of LBTT or "
+    "ltl2dstar"
+)
 _OPENING = Opening(re.compile(rf"HOA:|{_OTHER}"), EXPECTED)
 _OTHER_OPENING = Opening(re.compile(_OTHER), EXPECTED)
 _HEAD = 1 << 16  # characters in which a text begins
+_CLAIM = re.compile(
+    r"""(?P<name>\bnever\s+)\w+(?=\s*\{)|"[^"\n]*"|/\*.*?\*/|//[^\n]*""", re.DOTALL
+)
 _IS_TEXT = re.compile(r"\s*(?:HOA:|never\s*\{)|[^\n]*\n")
 
 
@@ -95,6 +106,8 @@ def parse_automata(text: str, file: str) -> list[Any]:
 def _automata(text: str, file: str) -> Iterator[Any]:
     if starts_with(text[:_HEAD].encode(errors="replace"), _OTHER_OPENING):
         refuse_implausible(text, len(text), file)
+        if "never" in text:
+            text = _CLAIM.sub(_as_spot_reads, text)
         found = list(parsed(text, file))
         if not found:
             raise InputError(f"expected {EXPECTED}", file=file, line=1)
@@ -105,6 +118,13 @@ def _automata(text: str, file: str) -> Iterator[Any]:
         yield (
             automaton if automaton.is_existential() else _existential(automaton, place)
         )
+
+
+def _as_spot_reads(part: re.Match[str]) -> str:
+    """Return a part of a never claim without its name, a comment as line breaks."""
+    if part[0][0] == '"':
+        return part[0]
+    return part["name"] or " " + "\n" * part[0].count("\n")
 
 
 def _existential(automaton: Any, place: str) -> Any:
@@ -142,7 +162,7 @@ def normalised(text: str, file: str) -> list[str]:
     for automaton in parse_automata(text, file):
         # Else Spot would say of more automata that their marks are on states.
         on_states = automaton.prop_state_acc().is_true()
-        texts.append(automaton.to_str("hoa", "s" if on_states else "t"))
+        texts.append(hoa_text(automaton, "s" if on_states else "t"))
         list(parsed(texts[-1], file))
     return texts
 

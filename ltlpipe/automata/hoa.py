@@ -41,6 +41,7 @@ _BOUNDARIES = {
     '"': re.compile(r'\\.|"', re.DOTALL),
     "/*": re.compile(r"/\*|\*/"),
 }
+_ESCAPED = re.compile(r'["\\]')
 _EXPECTED = "expected an automaton in HOA ('HOA: v1')"
 _UNFINISHED = "unexpected end of file, expected --END--"
 _END = re.compile(r"--(?:END|ABORT)--")
@@ -52,6 +53,7 @@ _PROPOSITIONS = re.compile(r"(?<![A-Za-z_-])AP:\s*([0-9]+)")
 _IDENTIFIER = re.compile(r"[@A-Za-z_][\w-]*")
 END_OF_ALIAS = re.compile(r":|--BODY--|\Z")  # up to the next item of the header
 _TOO_MANY_MARKS = "such a large number of acceptance sets"
+_INTRODUCTION = "this might cause the following errors"
 _MESSAGE = re.compile(r"^hoa:(\d+)\.[-\d.]*: (.*)", re.MULTILINE)
 
 
@@ -87,7 +89,7 @@ def sections_of(text: str, file: str) -> list[tuple[Any, Section]]:
 
     The file's name is for messages; it is not opened.  There is at least one automaton;
     each has a BDD dictionary of its own.  It may be alternating; if it has several
-    initial states, Spot has added one.
+    initial states or none, Spot has added one.
 
     Raises
     ------
@@ -99,10 +101,6 @@ def sections_of(text: str, file: str) -> list[tuple[Any, Section]]:
     automata = list(parsed(text, file))
     if len(automata) != len(sections):
         raise InputError(_EXPECTED, file=file)
-    for section in sections:
-        if not _START.search(section.code):
-            message = f"{section} has no initial state, expected 'Start:'"
-            raise InputError(message, file=file, line=section.line)
     return list(zip(automata, sections, strict=True))
 
 
@@ -112,7 +110,7 @@ def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:
     Raises
     ------
     InputError
-        As `sections_of`.
+        As `sections_of`, or an automaton has no initial state.
     UnsupportedError
         An automaton has several initial states, or alternation.
     """
@@ -222,9 +220,19 @@ def parse_again(text: str, dictionary: Any = None) -> Any:
     return next(parsed(text, "automaton", dictionary))
 
 
-def hoa_text(automaton: Any) -> str:
-    """Return an automaton of Spot in HOA, with all that is known of it."""
-    return str(automaton.to_str("hoa", "1.1")) + "\n"
+def hoa_text(automaton: Any, manner: str = "1.1") -> str:
+    """Return an automaton of Spot in HOA, with all that is known of it.
+
+    Spot 2.13 writes quotes in names of states as they are, which cannot be read again.
+    """
+    found = automaton.get_state_names()
+    names = [] if found is None else [str(name) for name in found]
+    if any(_ESCAPED.search(name) for name in names):
+        automaton.set_state_names([_ESCAPED.sub(r"\\\g<0>", name) for name in names])
+    text = str(automaton.to_str("hoa", manner)) + "\n"
+    if names:
+        automaton.set_state_names(names)
+    return text
 
 
 can_send(
@@ -257,20 +265,28 @@ def parsed(
 
 def _input_error(messages: str, file: str, text: str) -> InputError:
     """Turn Spot's messages (``hoa:11.6-8: ...``) into one error."""
-    found = _MESSAGE.search(messages)
-    if found is None:
+    every = list(_MESSAGE.finditer(messages))
+    if not every:
         return InputError(messages.strip(), file=file)
+    found = next((m for m in every if not m[2].endswith(_INTRODUCTION)), every[0])
     line = min(int(found.group(1)), _line(text.rstrip()))
+    told = found[2]
+    if told.endswith("..."):  # and what it contradicts stands in the next message
+        rest = every[every.index(found) + 1 :]
+        told = told[:-3] + "".join(m[2].replace("...", "") for m in rest[:1])
     if _TOO_MANY_MARKS in found.group(2):
         message = "more acceptance marks than 32, the limit of Spot and ltlpipe"
         return InputError(message, file=file, line=line)
-    return InputError(found.group(2), file=file, line=line)
+    return InputError(told, file=file, line=line)
 
 
 def _refuse_hidden(automaton: Any, section: Section) -> None:
     """Refuse automata to which Spot would add states of its own."""
     place = f"{section.file}:{section.line}: {section}"
     n_starts = len(_START.findall(section.code))
+    if not n_starts:
+        message = f"{section} has no initial state, expected 'Start:'"
+        raise InputError(message, file=section.file, line=section.line)
     if n_starts > 1:
         raise UnsupportedError(
             f"{place} has {n_starts} initial states, expected one in a system; Spot's "

@@ -25,6 +25,7 @@ import uuid
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.batch.answering import (
     Answer,
     Expected,
@@ -191,7 +192,7 @@ def _sent(name: str, value: Any) -> Any:
     if name not in OPTIONS or OPTIONS[name].kind is not object or value is None:
         return value
     if hasattr(value, "to_str"):
-        return value.to_str("hoa")
+        return hoa_text(value)
     text = os.fspath(value)
     if not text.startswith("HOA:"):
         with suppress(InputError):  # the worker reports the error

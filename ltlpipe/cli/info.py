@@ -70,7 +70,7 @@ def _print_description(loaded: System, limits: Limits, *, as_json: bool) -> None
         return
     for head, lines in _parts(told):
         for line in lines:
-            print(visible(f"{head:{_WIDTH}}{line}".rstrip()))
+            print(visible(f"{head:{_WIDTH - 1}} {line}".rstrip()))
             head = ""
 
 

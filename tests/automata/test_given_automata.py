@@ -9,6 +9,7 @@ from benchmarks.alternating import alternating
 from benchmarks.dialects import PROPERTIES
 from ltlpipe import LTS, Network, check
 from ltlpipe.automata.given_automata import parse_automata, parse_job, read_automaton
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.runtime.errors import InputError, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import run
 
@@ -119,6 +120,95 @@ def test_comments_before_an_automaton():
         own = spot.translate("F b", "Buchi", "SBAcc").to_str(syntax)
         (found,) = parse_automata(text + own, "m")
         assert same_words(found, spot.translate("F b"))
+
+
+def test_names_and_comments_of_never_claims():
+    """Spin reads them, Spot does not; lines keep their numbers."""
+    text = """// the property
+never fair { /* F G
+b */ T0_init : // init
+	do
+	:: true -> goto T0_init
+	:: (b) -> goto accept_S1 // never x {
+	od;
+accept_S1 : do :: (b) -> goto accept_S1 od
+}
+"""
+    (found,) = parse_automata(text, "m")
+    assert same_words(found, spot.translate("F G b"))
+    with pytest.raises(InputError, match=r"^m:7: "):
+        parse_automata(text.replace("	od;", "	what;"), "m")
+
+
+def test_ltl2dstar():
+    """A deterministic Rabin automaton: infinitely many a, finitely many b."""
+    text = """DRA v2 explicit
+Comment: "made by hand"
+States: 2
+Acceptance-Pairs: 1
+Start: 0
+AP: 2 "a" "b"
+---
+State: 0
+Acc-Sig:
+0
+1
+0
+0
+State: 1
+Acc-Sig: +0
+0
+1
+0
+0
+"""
+    (found,) = parse_automata(text, "m")
+    assert same_words(found, spot.translate("G F (a & !b)"))
+    assert check(RING, automaton=text).verdict == "violated"
+
+
+def test_quotes_in_names_of_states(tmp_path):
+    """Owl has them; Spot writes them as they are, which cannot be read again."""
+    text = """HOA: v1
+States: 1
+Start: 0
+AP: 1 "a"
+acc-name: Buchi
+Acceptance: 1 Inf(0)
+--BODY--
+State: 0 "{\\"F a\\" \\\\/ X}"
+[0] 0 {0}
+[!0] 0
+--END--
+"""
+    path = tmp_path / "m.hoa"
+    path.write_text(text)
+    found = read_automaton(path)
+    assert list(found.get_state_names()) == ['{"F a" \\/ X}']
+    (again,) = parse_automata(hoa_text(found), "m")
+    assert list(again.get_state_names()) == list(found.get_state_names())
+    again.set_state_names([])  # else Spot writes them, too
+    assert same_words(again, spot.translate("G F a"))
+
+
+def test_an_automaton_without_initial_state_has_no_words():
+    text = "HOA: v1\nStates: 0\nAcceptance: 0 t\n--BODY--\n--END--\n"
+    (found,) = parse_automata(text, "m")
+    assert found.is_empty()
+
+
+def test_what_contradicts_the_properties_of_an_automaton():
+    text = """HOA: v1.1
+States: 1
+Start: 0
+Acceptance: 0 t
+properties: !complete
+--BODY--
+State: 0 [t] 0
+--END--
+"""
+    with pytest.raises(InputError, match="m:6: automaton is complete despite 'prop"):
+        parse_automata(text, "m")
 
 
 @pytest.mark.parametrize(
