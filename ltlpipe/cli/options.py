@@ -100,7 +100,8 @@ AutomatonFile = Annotated[
     question_option(
         "--automaton",
         metavar="FILE",
-        help="Automaton of the NEGATED property: HOA, a never claim, LBTT or ltl2dstar.",
+        help="Automaton of the NEGATED property: HOA, a never claim, LBTT or "
+        "ltl2dstar.",
     ),
 ]
 Empty = Annotated[

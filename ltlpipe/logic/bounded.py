@@ -3,7 +3,7 @@
 ``f U[i:j] g`` holds iff g does after k steps, i <= k <= j, and f before.  It becomes
 nested X, one for each step, as Spot makes of its own ``F[i:j]``, ``G[i:j]`` (in which
 the bounds may stand in either order) and ``X[n]``.  ``R`` is the dual; ``F<=k`` is
-``F[0:k]``.
+``F[0:k]``, and ``F[i,j]`` is ``F[i:j]``.
 
 Over finite words X is the weak one, which holds at the end, and ``X[!]`` the strong
 one.  Spot's operators take the weak one unless there is a ``!`` in the brackets; ``U``
@@ -31,7 +31,9 @@ _OPERAND = (
 _BOUNDS = r"\[\s*(\d+\s*((:|\.\.)\s*(\d+|\$)?\s*)?!?|!)\s*\]"
 _AT_MOST = r"<=\s*\d+(?![\w.])"
 
-OF_ONE = rf"[XFG]\s*({_BOUNDS}|{_AT_MOST}){_OPERAND}"
+_LISTED = r"\[\s*\d+\s*,\s*\d+\s*\]"  # of U, too, but logics disagree on those
+
+OF_ONE = rf"[XFG]\s*({_BOUNDS}|{_AT_MOST}|{_LISTED}){_OPERAND}"
 OF_TWO = rf"[URV]\s*({_BOUNDS}|{_AT_MOST})"
 """Operators with bounds, of one operand and of two."""
 
@@ -58,7 +60,7 @@ def bounds_of(operator: str) -> Bounds | None:
     letter = "R" if letter == "V" else letter
     if at_most is not None:
         return Bounds(letter, 0, int(at_most), letter != "G")
-    ends = re.split(r"\s*(?::|\.\.)\s*", inside)
+    ends = re.split(r"\s*(?::|\.\.|,)\s*", inside)
     least = int(ends[0]) if ends[0] else 1  # X[!]
     most = least if len(ends) == 1 else None
     if len(ends) == 2 and ends[1].isdecimal():

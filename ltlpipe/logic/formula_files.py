@@ -6,7 +6,13 @@ behind a formula, and a number or a name with a colon before a formula (``0: G a
 ``# name: safe`` right before a formula, and that of a block of Promela,
 ``ltl safe { [] a }``, which may go over several lines.  In the catalogue of Dwyer,
 Avrunin and Corbett a line ``P is false:`` is a heading, and the scope before a formula
-(``Before R  <>R -> (!P U R)``) is what it is called, behind the heading.
+(``Before R  <>R -> (!P U R)``) is what it is called, behind the heading.  ``LTLSPEC``
+of NuSMV, with or without a name, and a semicolon behind a formula are no part of it; a
+comment of C may go over several lines.
+
+``#define NAME TEXT`` says what a name stands for in the formulas that follow, as in
+files of Spin and DiVinE; where a file has nothing else, ``#property`` precedes a
+formula, as in the lists of DiVinE.
 
 Lists of properties with a header ``#K:`` before each formula, whatever their suffix,
 files of the Model Checking Contest (``.xml``, `ltlpipe.logic.mcc`), and tables
@@ -30,7 +36,8 @@ formulas, or of objects with a key `formula`, or one object from names to formul
 `formula_id`, the first of these that there is, is what a formula is called.  Others
 mean nothing.
 
-Source: the lists of properties of the RERS challenges 2012 to 2019, as published.
+Source: the lists of properties of the RERS challenges 2012 to 2019, as published; the
+manuals of NuSMV 2.6 and of DiVinE 2 (``divine combine``).
 """
 
 from __future__ import annotations
@@ -200,9 +207,13 @@ def _without_solution(headers: Sequence[Listed], file: str) -> Iterator[Listed]:
 
 
 _NUMBERING = re.compile(r"(\d+)\s*:")
-_NAMING = re.compile(r"([A-Za-z_][\w.-]*)\s*:")
+_NAMING = re.compile(r"([A-Za-z_][\w.-]*)\s*:=?")
 _NAME_BEFORE = re.compile(r"#\s*name\s*:\s*(.*\S)", re.IGNORECASE)
 _BEGUN = re.compile(r"ltl\b[^{}:]*\{")
+_OF_NUSMV = re.compile(r"LTLSPEC\b\s*(?:NAME\b\s*)?")
+_UNFINISHED = re.compile(r"LTLSPEC(?:\s+NAME\s+[^\s:]+\s*:=)?")
+_MACRO = re.compile(r"#define\s+(\w+)(\(?)\s*(.*)")
+_PROPERTY = re.compile(r"#property\s+")
 _BLOCK = re.compile(r"ltl(?:\s+([A-Za-z_]\w*))?\s*\{(.*)\}\s*;?", re.DOTALL)
 _SCOPE = re.compile(
     r"(?:\(\*\)\s*)?(Globally|Before \w+|After \w+(?: until \w+)?"
@@ -211,8 +222,10 @@ _SCOPE = re.compile(
 _HEADING = re.compile(r"[A-Za-z]\w*(?: [\w,()/-]+)+:")
 # Not within quotes; `-->` and `<-->` are arrows.
 _COMMENT = re.compile(
-    IN_QUOTES + r"|(?P<comment>#|(?:^|(?<=\s))(?://|--(?!-?>)))", re.DOTALL
+    IN_QUOTES + r"|(?P<comment>#|(?:^|(?<=\s))(?://|--(?!-?>)))|(?P<block>/\*)",
+    re.DOTALL,
 )
+_WORDS = re.compile(IN_QUOTES + r"|(?<![\w.])[A-Za-z_]\w*(?![\w.])", re.DOTALL)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -320,12 +333,20 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
     """Yield the formulas of a file that has one per line."""
     called: str | None = None  # by the line before
     heading = ""
-    for line, content in _statements(lines, name):
+    macros: dict[str, str] = {}
+    # In a list of DiVinE there is nothing else; elsewhere it is a comment.
+    of_divine = all(text.lstrip()[:1] in ("", "#") for text in lines)
+    for line, content in _statements(_without_blocks(lines, name), name):
+        if (macro := _MACRO.fullmatch(content)) is not None:
+            _define(macro, macros, name, line)
+            continue
+        if of_divine:
+            content = _PROPERTY.sub("", content, count=1)
         if content.startswith("#"):
             found = _NAME_BEFORE.fullmatch(content)
             called = None if found is None else found[1]
             continue
-        content = _without_comment(content)
+        content = _OF_NUSMV.sub("", _without_comment(content), count=1)
         if not content:
             continue
         if _HEADING.fullmatch(content):
@@ -342,8 +363,59 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
         elif (naming := _NAMING.match(content)) is not None:
             called, text = naming[1], content[naming.end() :]
         text, known, called = " ".join(text.split("\n")).strip(), called, None
+        text = _expanded(text.rstrip("; \t"), macros)
         formula = _parsed(text, name, line, number=number, name=known)
         yield Asked(formula, number)
+
+
+def _define(macro: re.Match[str], macros: dict[str, str], file: str, line: int) -> None:
+    """Note what a name stands for in the formulas of the file."""
+    if macro[2]:
+        message = f"the macro {macro[1]!r} with parameters, expected one without"
+        raise InputError(message, file=file, line=line)
+    macros[macro[1]] = _without_comment(macro[3])
+
+
+def _expanded(text: str, macros: dict[str, str], *inside: str) -> str:
+    """Replace macros in a text, but not those that it is the meaning of."""
+    if not macros:
+        return text
+
+    def meant(word: re.Match[str]) -> str:
+        own = word[0]
+        if own not in macros or own in inside:
+            return own
+        return f"({_expanded(macros[own], macros, own, *inside)})"
+
+    return _WORDS.sub(meant, text)
+
+
+def _without_blocks(lines: Sequence[str], file: str) -> Iterator[str]:
+    """Yield lines without comments between ``/*`` and ``*/``, which may go over some.
+
+    Raises
+    ------
+    InputError
+        A comment has no end.
+    """
+    opened: int | None = None  # the line of a comment that goes on
+    for number, line in enumerate(lines, start=1):
+        kept = ""
+        while line:
+            if opened is not None:
+                _, closed, line = line.partition("*/")
+                opened = None if closed else opened
+                continue
+            found = (f for f in _COMMENT.finditer(line) if f["comment"] or f["block"])
+            first = next(found, None)
+            if first is None or first["comment"]:
+                kept, line = kept + line, ""
+            else:
+                kept, line = f"{kept}{line[: first.start()]} ", line[first.end() :]
+                opened = number
+        yield kept
+    if opened is not None:
+        raise InputError("a comment '/*' without '*/'", file=file, line=opened)
 
 
 def _without_comment(text: str) -> str:
@@ -358,7 +430,7 @@ def _uncommented(line: str) -> str:
     return line
 
 
-def _statements(lines: Sequence[str], file: str) -> Iterator[tuple[int, str]]:
+def _statements(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
     """Yield lines that are not blank, and blocks of Promela, with their first line.
 
     Raises
@@ -369,7 +441,9 @@ def _statements(lines: Sequence[str], file: str) -> Iterator[tuple[int, str]]:
     numbered = iter(enumerate(lines, start=1))
     for line, text in numbered:
         content = text.strip()
-        while _BEGUN.match(content) and content.count("{") > content.count("}"):
+        while _UNFINISHED.fullmatch(content) or (
+            _BEGUN.match(content) and content.count("{") > content.count("}")
+        ):
             more = next(numbered, None)
             if more is None:
                 raise InputError("a block 'ltl' without '}'", file=file, line=line)

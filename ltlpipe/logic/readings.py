@@ -22,7 +22,22 @@ if TYPE_CHECKING:
 
 # Quoted propositions are matched first so that nothing inside them is touched.
 IN_QUOTES = r'"(?:[^"\\]|\\.)*"|(?<![\w.\\])\'(?:[^\'\\]|\\.)*\''
-_WEAK = re.compile(IN_QUOTES + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
+_SYMBOLS = {
+    "\N{DOWN TACK}": "1",
+    "\N{UP TACK}": "0",
+    "\N{LOZENGE}": "F",
+    "\N{MATHEMATICAL SCRIPT CAPITAL U}": "U",
+    "\N{MATHEMATICAL SANS-SERIF CAPITAL U}": "U",
+    "\N{SCRIPT CAPITAL R}": "R",
+    "\N{MATHEMATICAL SANS-SERIF CAPITAL R}": "R",
+    "\N{MATHEMATICAL SCRIPT CAPITAL W}": "W",
+    "\N{MATHEMATICAL SANS-SERIF CAPITAL W}": "W",
+}
+OPERATORS = {"WU": "W", "WR": "R", **_SYMBOLS}
+"""Operators of the RERS challenge, and of papers, that Spot calls otherwise."""
+_WEAK = re.compile(
+    IN_QUOTES + rf"|(?<![\w.])W[UR](?![\w.])|[{''.join(_SYMBOLS)}]", re.DOTALL
+)
 # A name of which Spot forgets the quotes; behind an operand it is the operator.
 _OF_SPOT = re.compile(IN_QUOTES + r"|(?<![\w.])(?<![)}] )xor(?![\w.])", re.DOTALL)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
@@ -41,9 +56,6 @@ _NESTING = re.compile(
 )
 _STRONG = re.compile(r"!\s*\]")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-OPERATORS = {"WU": "W", "WR": "R"}
-"""Operators of the RERS challenge that Spot calls otherwise."""
-
 MAX_NESTING = 10_000
 """Operators and parentheses that a formula may have, conjunctions and
 disjunctions apart: Spot recurses, and its stack must hold any nesting of them.
@@ -126,10 +138,10 @@ def is_bounded(text: str) -> bool:
 
 
 def _spelled(match: re.Match[str]) -> str:
-    """Return WU, WR or a quoted name as Spot reads it right."""
+    """Return an operator or a quoted name as Spot reads it right."""
     found = match[0]
     if found in OPERATORS:
-        return OPERATORS[found]
+        return f" {OPERATORS[found]} "
     if found == "xor":
         return '"xor"'
     if found[0] == "'":
@@ -144,10 +156,10 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _masked(match: re.Match[str]) -> str:
-    """Return WU, WR or a quoted name without a change of its length."""
+    """Return an operator or a quoted name without a change of its length."""
     found = match[0]
     if found in OPERATORS:
-        return f"{OPERATORS[found]} "
+        return OPERATORS[found].ljust(len(found))
     return '"' + "_" * (len(found) - 2) + '"'
 
 
@@ -157,7 +169,7 @@ def masked(text: str) -> str:
 
 
 def for_spot(text: str) -> str:
-    """Return a text with quotes, `WU` and `WR` as Spot reads them right."""
+    """Return a text with quotes and operators as Spot reads them right."""
     return _WEAK.sub(_spelled, text)
 
 

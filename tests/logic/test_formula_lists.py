@@ -39,6 +39,62 @@ def test_comments(tmp_path):
     ]
 
 
+def test_comments_of_c(tmp_path):
+    """They may go over several lines; in quotes, or behind others, they are none."""
+    text = '/* one\n G x */ G a\n# /* no\nF b // /* no\n"/*" /* in */ & c /**/\n'
+    assert told(written(tmp_path, "f.ltl", text)) == [
+        ("1", "Ga"),
+        ("2", "Fb"),
+        ("3", '"/*" & c'),
+    ]
+    path = written(tmp_path, "g.ltl", "G a\n/* open\nF b\n")
+    with pytest.raises(InputError, match=r"g\.ltl:2: a comment '/\*' without"):
+        read_formulas(path)
+
+
+def test_specifications_of_nusmv(tmp_path):
+    text = """LTLSPEC G (a -> F b);
+LTLSPEC NAME two := F b -- so
+LTLSPEC
+  G c ;
+LTLSPEC NAME four :=
+  F d;
+five := G e;
+"""
+    path = written(tmp_path, "f.ltl", text)
+    assert told(path) == [
+        ("1", "G(a -> Fb)"),
+        ("two", "Fb"),
+        ("3", "Gc"),
+        ("four", "Fd"),
+        ("five", "Ge"),
+    ]
+
+
+def test_macros(tmp_path):
+    """They stand for conditions, also each other's; quotes and elements are others."""
+    text = """#define p q && r // both
+#define q (x == 1)
+#define x x
+[] (p -> <> "p") || p.q
+"""
+    path = written(tmp_path, "f.ltl", text)
+    plain = written(tmp_path, "g.ltl", '[] (((x==1) && r) -> <> "p") || p.q\n')
+    assert told(path) == told(plain)
+    path = written(tmp_path, "h.ltl", "#define p(i) x == i\nG p\n")
+    with pytest.raises(InputError, match=r"h\.ltl:1: the macro 'p' with parameters"):
+        read_formulas(path)
+
+
+def test_a_list_of_divine(tmp_path):
+    """Elsewhere such a line is a comment."""
+    text = "#define a (x == 1)\n\n#property G F a // one\n#property ! <> a\n"
+    path = written(tmp_path, "f.ltl", text)
+    assert told(path) == [("1", 'GF"x==1"'), ("2", '!F"x==1"')]
+    path = written(tmp_path, "g.ltl", "#property 1, mutual exclusion\nG a\n")
+    assert told(path) == [("1", "Ga")]
+
+
 def test_comments_in_lists_with_headers(tmp_path):
     """The lines of a property, too."""
     path = written(

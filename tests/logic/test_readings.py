@@ -39,6 +39,11 @@ from tests.hypothesis_strategies import formulas
         ("'x y' U[1:1] \"<b>\"", '"x y" & X "<b>"'),
         ("x==1 U[1:1] y<=2", '"x==1" & X "y<=2"'),
         ("a U[3:1] b", "0"),
+        ("F[1,3] a & G[0, 2] b", "F[1:3] a & G[0:2] b"),
+        ("G[1,2] x==1", 'G[1:2] "x==1"'),
+        ("a\N{MATHEMATICAL SCRIPT CAPITAL U}b", "a U b"),
+        ("\N{LOZENGE}a \N{SCRIPT CAPITAL R} \N{UP TACK}", "(F a) R 0"),
+        ('\N{DOWN TACK} \N{MATHEMATICAL SCRIPT CAPITAL W} "\N{LOZENGE}"', "1"),
     ],
 )
 def test_readings(text, meaning):
@@ -53,14 +58,22 @@ def test_readings(text, meaning):
 @pytest.mark.parametrize("operator", "FG")
 def test_bounds_of_spot_mean_the_same_beside_the_past(operator, finite):
     """Whichever of us reads them, and in either order: Spot takes F[3:1] for F[1:3]."""
-    for bounds in ("0:0", "0:2", "1:3", "3:1", "2:0", "2:", "1..3", "3..1"):
-        for mark in ("", "!") if finite else ("",):
+    for bounds in ("0:0", "0:2", "1:3", "3:1", "2:0", "2:", "1..3", "3..1", "3,1"):
+        for mark in ("", "!") if finite and "," not in bounds else ("",):
             text = f"{operator}[{bounds}{mark}] a"
             found = parse(text, past=True, finite=finite).spot
             wanted = spot.formula(text)
             if finite:
                 found, wanted = spot.from_ltlf(found), spot.from_ltlf(wanted)
             assert spot.are_equivalent(found, wanted), text
+
+
+def test_bounds_with_a_comma():
+    """They count as others do; of U logics disagree on what they mean."""
+    with pytest.raises(FormulaError, match="bounds of 20,000 steps"):
+        parse("F[0,20000] a")
+    with pytest.raises(FormulaError, match="syntax error"):
+        parse("a U[1,2] b")
 
 
 def test_what_looks_like_bounds():
