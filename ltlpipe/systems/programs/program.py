@@ -273,7 +273,7 @@ def converted(value: int, bounds: tuple[int, int]) -> int:
 ATOMIC, D_STEP = 1, 2
 """How a process keeps control: while it can move, or on its only way."""
 
-FAILED, ASSERTION, BLOCKED, FULL, TRACE, NO_CHANNEL, ENDLESS = range(1, 8)
+FAILED, ASSERTION, BLOCKED, FULL, TRACE, NO_CHANNEL, IN_D_STEP, ENDLESS = range(1, 9)
 """Why a step has failed: an expression, an assertion, an only way that is blocked, no
 room for a process, a message that a trace does not allow, a variable that stands for no
 channel, too many moves without losing control.

@@ -277,14 +277,21 @@ def _begins_with_else(option: syntax.Sequence) -> bool:
 
 def leaving(node: Node) -> Iterator[Edge]:
     """Yield the statements at a place, those that escape from it first."""
-    seen: set[Node] = set()
-    for edge in node.edges:
+    for begin in escaping(node.edges):
+        yield from begin.edges
+    yield from node.edges
+
+
+def escaping(edges: Iterable[Edge], seen: set[Node] | None = None) -> Iterator[Node]:
+    """Yield where the escapes from statements begin, those from escapes first."""
+    seen = set() if seen is None else seen
+    for edge in edges:
         for escape in edge.escapes:
             begin = escape.resolved.node
             if begin not in seen:
                 seen.add(begin)
-                yield from begin.edges
-    yield from node.edges
+                yield from escaping(begin.edges, seen)
+                yield begin
 
 
 def names_of_places(flow: Flow, prefix: str) -> list[str]:

@@ -31,7 +31,14 @@ from ltlpipe.systems.programs.program import (
     position,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, fused, leaving
+from ltlpipe.systems.programs.promela.flow import (
+    Edge,
+    Flow,
+    Node,
+    escaping,
+    fused,
+    leaving,
+)
 from ltlpipe.systems.programs.promela.messages import Alternative, Messages
 from ltlpipe.systems.programs.promela.storage import (
     GLOBAL,
@@ -299,15 +306,15 @@ class Lowering(Messages):
         """Return in what ways a statement can be executed."""
         step = edge.step
         if isinstance(step, syntax.Send):
-            return self._sent(step, frame)
+            return self._sent(step, frame, edge.level)
         if isinstance(step, syntax.Receive):
             return self._received(step, frame)
         if isinstance(step, syntax.Else):
             # As in Spin, whether any statement before it at the same place can move.
             before = edge.rivals
             if before is None:
-                escapes = [e.resolved.node for o in node.edges for e in o.escapes]
-                own = next(n.edges for n in (node, *escapes) if edge in n.edges)
+                nodes = (node, *escaping(node.edges))
+                own = next(n.edges for n in nodes if edge in n.edges)
                 before = tuple(own[: own.index(edge)])
             if any(isinstance(other.step, syntax.Else) for other in before):
                 return []

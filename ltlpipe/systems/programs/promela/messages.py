@@ -21,6 +21,8 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.systems.programs.program import (
+    D_STEP,
+    IN_D_STEP,
     NO_CHANNEL,
     TRACE,
     Assignment,
@@ -36,7 +38,7 @@ from ltlpipe.systems.programs.program import (
     fitting,
 )
 from ltlpipe.systems.programs.promela import syntax
-from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
+from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, escaping, leaving
 from ltlpipe.systems.programs.promela.storage import GLOBAL
 from ltlpipe.systems.programs.promela.syntax import nodes_in
 from ltlpipe.systems.programs.promela.tokens import input_error
@@ -143,7 +145,7 @@ class Messages(Translator):
     def _failing(self, fault: int) -> Assignment:
         return self._set(Read(self.storage.error), Number(fault))
 
-    def _sent(self, step: syntax.Send, frame: Frame) -> list[Alternative]:
+    def _sent(self, step: syntax.Send, frame: Frame, level: int) -> list[Alternative]:
         """Return the ways of sending a message."""
         ways = []
         n_fields = len(step.values)
@@ -155,7 +157,10 @@ class Messages(Translator):
                 for tree, kind in zip(step.values, site_fields, strict=True)
             )
             message = Message(number, True, values)
-            if not channel.capacity:
+            if not channel.capacity and level == D_STEP:  # whoever waits for it
+                failing = self._failing(IN_D_STEP)
+                ways.append(Alternative((condition,), effects=(failing,)))
+            elif not channel.capacity:
                 effects = [
                     assignment
                     for sends in (True, False)  # of both that move, here
@@ -402,10 +407,7 @@ class Messages(Translator):
 
     def _unescaped(self, frame: Frame, edge: Edge) -> list[Expression]:
         """Return that no escape from a statement can be executed."""
-        return [
-            negated(self._can_leave(frame, escape.resolved.node))
-            for escape in edge.escapes
-        ]
+        return [negated(self._can_leave(frame, begin)) for begin in escaping([edge])]
 
     def _taking(
         self, frame: Frame, edge: Edge, message: Message
@@ -413,8 +415,8 @@ class Messages(Translator):
         """Return when escapes take a message in place of a statement, and which."""
         return tuple(
             (all_of(way.conditions), way.message.matches)
-            for escape in edge.escapes
-            for other in escape.resolved.node.edges
+            for begin in escaping([edge])
+            for other in begin.edges
             if isinstance(other.step, syntax.Receive)
             for way in self._received(other.step, frame)
             if way.message is not None and way.message.channel == message.channel

@@ -199,6 +199,7 @@ _CALLED = {
     "UNTIL": "'U'",
     "IMPLIES": "'->'",
     "CHOOSE": "'select'",
+    "IN": "'in'",
     "TRACE": "'trace'",
     "PROCTYPE": "'proctype'",
     "$END": "the end of the file",

@@ -31,6 +31,7 @@ from ltlpipe.systems.programs.program import (
     ERROR,
     FAILED,
     FULL,
+    IN_D_STEP,
     NO_CHANNEL,
     TRACE,
     Array,
@@ -54,6 +55,7 @@ FAULTS = {
     FULL: "more processes than there is room for",
     TRACE: "a channel used otherwise than the trace allows",
     NO_CHANNEL: "a channel that has not been initialised, or has other fields",
+    IN_D_STEP: "a rendezvous that a d_step sends",
     ENDLESS: "an atomic sequence of too many steps",
 }
 """What the values of the variable for errors mean."""

@@ -143,6 +143,9 @@ def tokens_of(source: Preprocessed) -> list[Token]:
         wrong.
     """
     raw = list(_lexed(source))
+    if any(token.kind == "NAME" and token.text == "R" for token in raw):
+        # Spin knows no operator of this name.
+        raw = [replace(t, kind="NAME") if t.text == "R" else t for t in raw]
     for token in raw:
         if token.kind == "C":
             message = f"embedded C ({token.text}) is not supported"
@@ -221,7 +224,7 @@ def _kind(found: re.Match[str], *, ltl: bool) -> tuple[str, str]:
         return "CONST", str(ord(inner))
     if found.lastgroup in ("number", "string"):
         return {"number": "CONST", "string": "STRING"}[found.lastgroup], text
-    return SYMBOLS[text], text
+    return SYMBOLS.get(text) or _TEMPORAL[text], text
 
 
 def _without_inlines(raw: list[Token]) -> tuple[list[Token], dict[str, _Inline]]:

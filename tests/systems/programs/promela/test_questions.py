@@ -272,6 +272,13 @@ def test_operators_of_formulas_bind_as_in_spin():
     assert parse(question.formula).spot == parse("((G a) -> (b U c)) -> X a").spot
 
 
+def test_a_process_that_is_called_like_an_operator():
+    """``R`` is a name in Spin's formulas."""
+    text = "proctype R() { L: skip }\ninit { run R() }\nltl p { <> R[1]@L }\n"
+    (_, _, question) = read(text).own_questions
+    assert question.formula == "<>(R[1]@L)"
+
+
 CHANNELS_OF_PROCESSES = """byte got;
 proctype R(chan c) { byte x; c?x; got = x }
 proctype A() { chan m = [1] of { byte }; m!1 }

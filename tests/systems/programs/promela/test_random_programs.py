@@ -100,7 +100,8 @@ def has_odd_escapes(folder):
     """Whether the tables of a verifier depart from the manual.
 
     An outer ``unless`` has no priority over an inner one whose escape has been numbered
-    before its body, and an ``else`` with which an escape begins is always taken.
+    before its body, an ``else`` with which an escape begins is always taken, what an escape
+    begins with is not escaped from, and escapes from one alternative hold up the others.
     """
     text = (folder / "pan.t").read_text()
     number = {(n, state): step for n, state, step in _SET.findall(text)}
@@ -113,7 +114,9 @@ def has_odd_escapes(folder):
     for proctype in made.stdout.split("proctype "):
         wanted, found = defaultdict(set), defaultdict(set)
         for state, step, origin, shown in _STEP.findall(proctype):
-            if origin and shown == "else":
+            if origin and (shown == "else" or escapes[step]):
+                return True
+            if not origin and state in wanted and wanted[state] != escapes[step]:
                 return True
             (found if origin else wanted)[state] |= (
                 {origin} if origin else escapes[step]

@@ -131,6 +131,8 @@ def body(*lines, before=""):
         (body("c_code { x = 1; }"), (3, 1), "embedded C (c_code) is not supported"),
         (body("y = 1; c_expr { x }"), (3, 8), "embedded C (c_expr)"),
         (body("byte x; select(x : 3 .. 1)"), (3, 9), "no value from 3 to 1"),
+        ("ltl <> { true }\n" + INIT, (1, 5), "unexpected '<>', expected"),
+        (body("byte i; for (i i) { skip }"), (3, 16), "'[' or 'in'"),
         (body("byte x; x = 99999999999"), (3, 13), "has more than 32 bits"),
     ],
 )

@@ -87,6 +87,21 @@ CASES = {
         ),
         16,
     ),
+    "an escape from what an escape begins with": (
+        (
+            "byte x, y; active proctype P() { x = 1; x++ unless { { x == 2 } unless "
+            "{ y == 1 -> y++ }; x = 3 }; x = 4 } active proctype Q() { y = 1 }"
+        ),
+        22,
+    ),
+    "with else": (
+        (
+            "byte x, y; active proctype P() { x = 1; x++ unless { { x == 2 } unless { "
+            "if :: y == 1 -> y++ :: y == 2 :: else -> y = 4 fi }; x = 3 }; x = 4 } "
+            "active proctype Q() { y = 1 }"
+        ),
+        35,
+    ),
     "several are bits": (
         (
             "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "

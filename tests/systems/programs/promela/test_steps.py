@@ -133,6 +133,17 @@ FAULTS = {
     ),
     "division": ("byte x; active proctype P() { x = 1 / x }", "division"),
     "d_step": ("byte x; active proctype P() { d_step { x = 1; x == 2 } }", "d_step"),
+    "rendezvous in d_step": (
+        (
+            "byte x; chan q = [0] of { byte }; active proctype P() "
+            "{ d_step { x = 1; q!2 } } active proctype Q() { q?x }"
+        ),
+        "rendezvous",
+    ),
+    "or at its beginning": (
+        "byte x; chan q = [0] of { byte }; active proctype P() { d_step { q!2; x++ } }",
+        "rendezvous",
+    ),
     "endless": (
         "byte x; active proctype P() { atomic { x = 1; do :: x = 1 od } }",
         "atomic",
