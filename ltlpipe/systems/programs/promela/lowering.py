@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs.program import (
     ASSERTION,
+    FAILED,
     FULL,
     Assignment,
     Binary,
@@ -45,6 +46,7 @@ from ltlpipe.systems.programs.promela.storage import (
     Frame,
     Plan,
     Storage,
+    variables_in,
 )
 from ltlpipe.systems.programs.promela.syntax import nodes_in
 from ltlpipe.systems.programs.promela.translation import (
@@ -359,9 +361,13 @@ class Lowering(Messages):
             effects = (*way.effects, *self._reset(step.expression, frame))
             return way._replace(conditions=(*way.conditions, value), effects=effects)
         target = self.target(step.target, frame)
-        if target is None:
+        if target is None and step.target.variable in variables_in(step.value):
             return way
-        effect = self._set(target, self.value(step.value, frame, started))
+        value = self.value(step.value, frame, started)
+        if target is None:  # the value may fail
+            tried = Binary("||", value, Number(1))
+            return way._replace(effects=(*way.effects, self.check(tried, FAILED)))
+        effect = self._set(target, value)
         return way._replace(effects=(*way.effects, effect))
 
     def _started(

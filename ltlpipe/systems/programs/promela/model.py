@@ -21,11 +21,17 @@ from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.promela.formulas import automaton_of
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
 from ltlpipe.systems.programs.promela.planning import MAX_PROCESSES, planned
-from ltlpipe.systems.programs.promela.propositions import ACCEPT, FAULT, VALID_END
+from ltlpipe.systems.programs.promela.propositions import (
+    ACCEPT,
+    DEAD,
+    FAULT,
+    VALID_END,
+)
 from ltlpipe.systems.programs.promela.resolving import resolved
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 from ltlpipe.systems.programs.promela.syntax import Place
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
+from ltlpipe.systems.propositions.binding import DEADLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -201,13 +207,26 @@ class PromelaModel(ProgramModel):
             found.append(OwnQuestion("acceptance", f"FG !{ACCEPT}"))
         return tuple(found)
 
-    ends_validly = f"G(deadlock -> {VALID_END})"
-    makes_progress = "GF(!np_ || deadlock)"  # a run that ends has no cycle
+    @property
+    def _dead(self) -> str:
+        return DEAD if DEADLOCK in self.tree.names.symbols else DEADLOCK
+
+    @property
+    def ends_validly(self) -> str:  # type: ignore[override]
+        """Runs that end do so where they may."""
+        return f"G({self._dead} -> {VALID_END})"
+
+    @property
+    def makes_progress(self) -> str:  # type: ignore[override]
+        """A cycle has a label ``progress``; a run that ends has no cycle."""
+        return f"GF(!np_ || {self._dead})"
 
     def fact(self, name: str) -> propositions.Expression:
         """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""
         if name == ACCEPT:
             return self.labelled("accept")
+        if name == DEAD:
+            return propositions.Deadlock()
         number = propositions.Number(0)
         error = propositions.Variable(self.program.error)
         test = propositions.Operation("==", (error, number))

@@ -35,7 +35,9 @@ VALID_END = "_valid_end"
 which is told by `FAULT` alone."""
 ACCEPT = "_accept"
 """Some process is at a label ``accept``."""
-FACTS = (FAULT, VALID_END, ACCEPT)
+DEAD = "_deadlock"
+"""There is no step, where the model has something else that is called `DEADLOCK`."""
+FACTS = (FAULT, VALID_END, ACCEPT, DEAD)
 
 
 _SPECIAL = ("_nr_pr", "_last")

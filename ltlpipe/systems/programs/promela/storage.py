@@ -121,7 +121,8 @@ class Storage:
         model, plan = self.model, self.plan
         self.sites = Sites(model)
         self.written = written(model)
-        self.read = _read(model)
+        is_hidden = any(variable.hidden for variable in model.variables)
+        self.read = _read(model) if is_hidden else set()
         self.addresses: dict[tuple[int, syntax.Variable], int] = {}
         self.constants: dict[tuple[int, syntax.Variable], tuple[int, ...]] = {}
         self.made: dict[tuple[int, syntax.Variable], range] = {}
@@ -322,12 +323,24 @@ def _read(model: syntax.Model) -> set[syntax.Variable]:
     parts += [v.initial for v in model.variables]
     parts += [v.initial for p in model.proctypes for v in p.variables]
     parts += [tuple(f.propositions.values()) for f in model.formulas]
-    targets = _targets(parts)
-    return {
-        node.variable
-        for node in nodes_in(tuple(parts))
-        if isinstance(node, syntax.Reference) and node not in targets
-    }
+    return set(variables_in(tuple(parts)))
+
+
+def variables_in(part: Any) -> Iterator[syntax.Variable]:
+    """Yield the variables that a part reads, but those that assign to themselves."""
+    if isinstance(part, tuple):
+        for one in part:
+            yield from variables_in(one)
+    elif isinstance(part, syntax.Assign):
+        yield from variables_in(part.target.indices)
+        own = part.target.variable
+        yield from (v for v in variables_in(part.value) if v is not own)
+    elif isinstance(part, syntax.Argument) and part.kind == "store":
+        yield from variables_in(part.value.indices)  # type: ignore[union-attr]
+    elif isinstance(part, syntax.Tree) and not isinstance(part, syntax.Variable):
+        if isinstance(part, syntax.Reference):
+            yield part.variable
+        yield from variables_in(tuple(vars(part).values()))
 
 
 def _targets(parts: Iterable[Any]) -> set[Any]:

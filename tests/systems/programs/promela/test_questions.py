@@ -207,6 +207,17 @@ def test_end_states():
     assert deadlocks(read("byte x; init { x = 1 / x }")).verdict == "holds"  # a fault
 
 
+def test_a_variable_that_is_called_deadlock():
+    """It is not what end states are about."""
+    text = "bool deadlock; init { deadlock = 1; BLOCKS; deadlock = 0 }\n"
+    assert deadlocks(read(text.replace("BLOCKS", "skip"))).verdict == "holds"
+    assert deadlocks(read(text.replace("BLOCKS", "!deadlock"))).verdict == "violated"
+    model = read(text.replace("BLOCKS", "skip"))
+    assert check(model, "F deadlock").verdict == "holds"
+    assert check(model, "F(_deadlock && !deadlock)").verdict == "holds"
+    assert livelock(model).verdict == "holds"
+
+
 def test_progress_and_acceptance():
     """Cycles without progress, and with a label ``accept``."""
     text = "byte x; init { do :: x = 0 :: x = 1; LABEL: skip od }"

@@ -100,8 +100,8 @@ def has_odd_escapes(folder):
     """Whether the tables of a verifier depart from the manual.
 
     An outer ``unless`` has no priority over an inner one whose escape has been numbered
-    before its body, an ``else`` with which an escape begins is always taken, what an escape
-    begins with is not escaped from, and escapes from one alternative hold up the others.
+    before its body; an ``else`` with which an escape begins is always taken; what an
+    escape begins with is not escaped from; escapes from one alternative hold up others.
     """
     text = (folder / "pan.t").read_text()
     number = {(n, state): step for n, state, step in _SET.findall(text)}

@@ -132,6 +132,10 @@ FAULTS = {
         "division",
     ),
     "division": ("byte x; active proctype P() { x = 1 / x }", "division"),
+    "division, of what is hidden": (
+        "hidden int t; byte x; active proctype P() { t++; t = 1 / x; x = 2 }",
+        "division",
+    ),
     "d_step": ("byte x; active proctype P() { d_step { x = 1; x == 2 } }", "d_step"),
     "rendezvous in d_step": (
         (
@@ -194,6 +198,14 @@ def test_faults(text, fault):
 
     assert fault in model.fault(failed)
     assert not model.steps(failed)
+
+
+def test_hidden_variables_that_are_read():
+    """They are part of the state, also where loops count in them."""
+    text = "hidden int t; byte x; active proctype P() { for (t : 1 .. 2) { x++ }; x-- }"
+    model = model_of(text)
+    ends = [s for s in compare_model(model, 100) if not model.steps(s)]
+    assert [model.shown(s)["x"] for s in ends] == [1]
 
 
 def test_processes_that_ask_for_each_other_are_refused():
