@@ -226,6 +226,8 @@ _COMMENT = re.compile(
     re.DOTALL,
 )
 _WORDS = re.compile(IN_QUOTES + r"|(?<![\w.])[A-Za-z_]\w*(?![\w.])", re.DOTALL)
+_MOST_EXPANDED = 1 << 20  # characters of a formula
+_MOST_NESTED = 100  # macros in each other
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -363,7 +365,13 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
         elif (naming := _NAMING.match(content)) is not None:
             called, text = naming[1], content[naming.end() :]
         text, known, called = " ".join(text.split("\n")).strip(), called, None
-        text = _expanded(text.rstrip("; \t"), macros)
+        try:
+            text = _expanded(text.rstrip("; \t"), macros)
+        except ValueError as error:
+            message = (
+                f"the macro {str(error)!r} is too long or too deeply nested, or empty"
+            )
+            raise InputError(message, file=name, line=line) from None
         formula = _parsed(text, name, line, number=number, name=known)
         yield Asked(formula, number)
 
@@ -377,15 +385,31 @@ def _define(macro: re.Match[str], macros: dict[str, str], file: str, line: int) 
 
 
 def _expanded(text: str, macros: dict[str, str], *inside: str) -> str:
-    """Replace macros in a text, but not those that it is the meaning of."""
+    """Replace macros in a text, but not those that it is the meaning of.
+
+    Raises
+    ------
+    ValueError
+        It becomes too long, or macros stand in each other too deeply; names one.
+    """
     if not macros:
         return text
+    length = len(text)
 
     def meant(word: re.Match[str]) -> str:
+        nonlocal length
         own = word[0]
         if own not in macros or own in inside:
             return own
-        return f"({_expanded(macros[own], macros, own, *inside)})"
+        found = (
+            ""
+            if len(inside) == _MOST_NESTED
+            else _expanded(macros[own], macros, own, *inside)
+        )
+        length += len(found)
+        if not found or length > _MOST_EXPANDED:
+            raise ValueError(own)
+        return f"({found})"
 
     return _WORDS.sub(meant, text)
 

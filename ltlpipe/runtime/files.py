@@ -32,6 +32,7 @@ import sys
 import zlib
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -584,7 +585,17 @@ def xml_root(data: bytes, file: str, expected: str) -> Any:
 
 def local_name(element: Any) -> str:
     """Return what an element is called, whatever its namespace."""
-    return str(element.tag).rpartition("}")[2]
+    return _without_namespace(element.tag)
+
+
+@lru_cache(maxsize=1024)  # documents have few tags and many elements
+def _without_namespace(tag: Any) -> str:
+    return str(tag).rpartition("}")[2]
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> list[str]:
+    return text.split()
 
 
 def unknown_part(
@@ -594,17 +605,28 @@ def unknown_part(
 
     Elements in `harmless` are passed over with all that is in them, wherever they are.
     """
-    waiting = [root]
+    waiting: list[Any] = [root]
+    shapes: set[tuple[Any, ...]] = set()
     while waiting:
         element = waiting.pop()
         kind = local_name(element)
         if kind in harmless or kind not in known:  # its parent's reader refuses that
             continue
-        for place, found, expected in _unknown(element, *known[kind], harmless):
+        attributes, children = known[kind]
+        parts = list(element)
+        # What has the shape of one before has no unknown part, but maybe a text.
+        shape = element.tag, tuple(element.keys()), tuple([part.tag for part in parts])
+        if shape in shapes and "=" not in attributes:
+            found = None if children is None else _stray(element, parts, children)
+        else:
+            found = next(_unknown(element, attributes, children, harmless), None)
+            shapes.add(shape)
+        if found is not None:
+            place, what, expected = found
             names = [n for n in expected if "=" not in n and n != "#text"]
             at_most = f"at most {listed(names)}" if names else "nothing"
-            return place, f"{found}, expected {at_most}"
-        waiting += reversed(element)
+            return place, f"{what}, expected {at_most}"
+        waiting += reversed(parts)
     return None
 
 
@@ -612,7 +634,7 @@ def _unknown(
     element: Any, attributes: str, children: str | None, harmless: Collection[str]
 ) -> Iterator[tuple[Any, str, list[str]]]:
     """Yield what is not known of an element: where, what, and what could be there."""
-    kind, known = local_name(element), attributes.split()
+    kind, known = local_name(element), _words(attributes)
     for name, value in element.attrib.items():
         is_known = name in known or f"{name}={value}" in known
         if not is_known and not name.startswith(_HARMLESS):
@@ -620,11 +642,24 @@ def _unknown(
             yield element, f"the attribute {told} of <{kind}>", known
     if children is None:
         return
-    known = children.split()
+    known = _words(children)
     for child in element:
         inner = local_name(child)
         if inner not in known and inner not in harmless:
             yield child, f"<{inner}> in <{kind}>", known
-    for text in (element.text, *(child.tail for child in element)):
-        if "#text" not in known and text and text.strip():
-            yield element, f"the text {text.strip()[:40]!r} in <{kind}>", known
+    if (text := _stray(element, list(element), children)) is not None:
+        yield text
+
+
+def _stray(
+    element: Any, parts: list[Any], children: str
+) -> tuple[Any, str, list[str]] | None:
+    """Return the text in an element that has none but in its parts."""
+    known = _words(children)
+    if "#text" in known:
+        return None
+    for text in (element.text, *[part.tail for part in parts]):
+        if text and (found := text.strip()):
+            told = f"the text {found[:40]!r} in <{local_name(element)}>"
+            return element, told, known
+    return None

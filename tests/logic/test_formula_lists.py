@@ -86,6 +86,17 @@ def test_macros(tmp_path):
         read_formulas(path)
 
 
+@pytest.mark.parametrize(("most", "again"), [(60, 2), (300, 1)])
+def test_macros_that_grow(most, again, tmp_path):
+    """Each stands in the next one, once or twice."""
+    lines = ["#define m0 a"]
+    for k in range(most):
+        lines.append(f"#define m{k + 1} " + " || ".join([f"m{k}"] * again))
+    path = written(tmp_path, "f.ltl", "\n".join([*lines, f"G m{most}", ""]))
+    with pytest.raises(InputError, match=r"the macro 'm\d+' is too long or too deep"):
+        read_formulas(path)
+
+
 def test_a_list_of_divine(tmp_path):
     """Elsewhere such a line is a comment."""
     text = "#define a (x == 1)\n\n#property G F a // one\n#property ! <> a\n"

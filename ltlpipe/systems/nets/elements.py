@@ -101,6 +101,7 @@ class NetReader:
         self.refined: dict[str, Any] = {}  # pages with the nets of sub-processes
         self._token_class: str | None = None
         self._arcs: list[Any] = []
+        self._kept: list[Any] = []
 
     def place(self, node: Any, own: str) -> Any:
         """Return what the labels of a place say; `own` is its id."""
@@ -116,6 +117,8 @@ class NetReader:
 
     def refuse_unknown(self, net: Any) -> None:
         """Refuse what no reader of the file of a net knows: it may carry meaning."""
+        # lxml makes an object for an element at each visit, unless one is kept.
+        self._kept = list(net.getparent().iter())
         found = unknown_part(net.getparent(), self.known, PASSED_OVER)
         if found is not None:
             self.unsupported(*found)

@@ -85,7 +85,7 @@ _ANGLE = re.compile("[<>]")
 _TAG = re.compile("<[^<>]*>")
 _GRAPHVIZ = """
     _background area arrowhead arrowsize arrowtail bb beautify bgcolor center
-    charset class cluster clusterrank color colorscheme comment concentrate
+    charset class cluster clusterrank color colorscheme comment compound concentrate
     constraint Damping decorate defaultdist dim dimen diredgeconstraints distortion
     dpi epsilon esep fillcolor fixedsize fontcolor fontname fontnames fontpath
     fontsize forcelabels gradientangle group head_lp headclip headport height id
@@ -112,13 +112,14 @@ leads (dir, lhead, ltail) or what it is called besides (headlabel, ...) are none
 _FORWARD = "dir", "forward"
 _EDGE_LIST, _NODE_LIST, _OTHERS, _DEFAULTS = "edge", "node", "graph", "defaults"
 _KNOWN = {
-    _EDGE_LIST: (LABEL,),
+    _EDGE_LIST: (LABEL, "key"),
     _NODE_LIST: (LABEL, "xlabel", "initial"),
     _OTHERS: (LABEL, "xlabel"),
     _DEFAULTS: (),
 }
-"""Attributes that are known besides: of edges, of nodes, of the graph and as defaults
-for nodes, of defaults for edges.
+"""Attributes that are known besides: of edges (`key` tells those apart that lead
+between the same nodes, as NetworkX has it), of nodes, of the graph and as defaults for
+nodes, of defaults for edges.
 """
 
 

@@ -88,6 +88,19 @@ def test_what_graphviz_allows(edges):
     assert component == LTS.from_transitions([(0, "a", 1)])
 
 
+def test_edges_of_networkx():
+    """Keys tell edges apart that lead between the same nodes."""
+    text = """digraph {
+compound=true;
+s0 [initial=True];
+s0 -> s1 [key=0, label=a];
+s0 -> s1 [key=1, label="b,c"];
+}
+"""
+    (found,) = read_dot(text, "f")
+    assert (found.labels, found.n_transitions, found.initial) == (("a", "b,c"), 2, 0)
+
+
 def test_chain_labels_each_of_its_edges():
     (component,) = read('digraph { 0 -> 1 [label=""] 1 -> 2 -> 3 [label=a] }')
 
