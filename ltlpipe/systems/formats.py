@@ -310,8 +310,12 @@ CONVERTED = {
     ".bcg": "a file of CADP, which converts it: bcg_io {0}.bcg {0}.aut",
     ".gcf": "a file of LTSmin, which converts it: ltsmin-convert {0}.gcf {0}.aut",
     ".dir": "a file of LTSmin, which converts it: ltsmin-convert {0}.dir {0}.aut",
+    ".net": "a file of Tina, which converts it: ndrio {0}.net {0}.pnml",
+    ".ndr": "a file of Tina, which converts it: ndrio {0}.ndr {0}.pnml",
+    ".xml": "a net in XML, as PIPE writes it, is read with --format pnml",
 }
-"""Suffixes of files that another program has to convert first, and how."""
+"""Suffixes of files that another program has to convert first, and how; or that say
+too little."""
 
 READ_NAMES = " ".join(suffix[1:] for suffix in _usual([*_NETWORKS, *_MODELS]))
 WRITTEN_NAMES = " ".join(suffix[1:] for suffix in _usual(_WRITTEN))

@@ -100,7 +100,12 @@ def test_a_kripke_structure_in_other_commands(run, tmp_path):
 
 
 def test_files_of_other_tools(run, tmp_path):
-    for suffix, converter in ((".lts", "ltsconvert m.lts m.aut"), (".bcg", "bcg_io")):
+    for suffix, converter in (
+        (".lts", "ltsconvert m.lts m.aut"),
+        (".bcg", "bcg_io"),
+        (".ndr", "ndrio m.ndr m.pnml"),
+        (".xml", "--format pnml"),
+    ):
         path = tmp_path / f"m{suffix}"
         path.write_bytes(b"\0")
         outcome = run("check", path, "-f", "G a")

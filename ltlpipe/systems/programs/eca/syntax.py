@@ -268,6 +268,12 @@ class _Reader:
         if self._takes("["):
             self._array(name, line)
             return
+        if self._tokens[self._at] == "(":
+            raise self.error(
+                f"{name!r} returns a number, as in the challenges up to 2013; expected "
+                "'void', and outputs by printf",
+                line,
+            )
         self._take("=")
         self._declared(name, self._constant())
         self._take(";")

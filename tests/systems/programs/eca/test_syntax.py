@@ -96,6 +96,7 @@ def test_what_has_no_value_ends_the_run(value: str):
         ("a == 4 &&", "{", "expected an expression, found '{'"),
         ("int a  = 4;", "int a  = 4; int a = 3;", "'a' is declared twice"),
         ("int a  = 4;", "float a = 4;", "expected a declaration"),
+        ("int a  = 4;", "int f(int);", "'f' returns a number, as in the chall"),
         ("int a  = 4;", "int *a = inputz;", "no array"),
         ("a == 4 &&  cf==1", "a == 4", "does not ask for cf == 1"),
         ("a == 4 &&  cf==1", "a == 4 &&  cf==0", "does not ask for cf == 1"),
