@@ -47,9 +47,9 @@ _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
 # like a call or is about one process.
 _COMPARING = re.compile(
     IN_QUOTES + r"|<>[-=]>|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)"
-    r"|\bfireable\b|(?<!/)\\(?!/)|\w@\w|\]\s*[@:]|[A-Za-z_][^\WA-Za-z_]*:[A-Za-z_]"
+    r"|\bfireable\b|(?<!/)\\(?!/)|\w@\w|\w\[(?![*:=+]|->)[^][]*\]\s*[@:]|[A-Za-z_][^\WA-Za-z_]*:[A-Za-z_]"
     r"|\b(?:len|n?full|n?empty|enabled|pc_value|get_priority)\s*\("
-    r"|(?<![\w.])(?![XFGUWRM]+\[)[A-Za-z_][\w.]*\[)"
+    r"|(?<![\w.])(?![XFGUWRM]+\[)[A-Za-z_][\w.]*\[(?![*:=]|\+\]|->))"
 )
 _NESTING = re.compile(
     IN_QUOTES + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
