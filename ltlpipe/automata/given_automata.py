@@ -213,22 +213,21 @@ class Parsed(NamedTuple):
 def parse_graph(text: str, file: str) -> Parsed:
     """Return the one graph in a text: a Kripke structure if its labels are on states.
 
+    With acceptance it is an automaton all the same: Spot puts labels on the edges.
+
     Raises
     ------
     InputError, UnsupportedError
         As for `parse_sections`; or there are several, or some labels are on states and
-        others on edges, or a Kripke structure has another acceptance than ``t``.
+        others on edges.
     """
     found = parse_sections(text, file)
     if len(found) > 1:
         message = f"expected one automaton or Kripke structure, found {len(found)}"
         raise InputError(message, file=file)
     automaton, section = found[0]
-    if not section.labels_states:
+    if not section.labels_states or automaton.num_sets():
         return Parsed(automaton)
-    if automaton.num_sets():
-        message = "a Kripke structure with acceptance, expected 'Acceptance: 0 t'"
-        raise InputError(message, file=file, line=section.line)
     states = range(automaton.num_states())
     ends = frozenset(s for s in states if not any(True for _ in automaton.out(s)))
     graph = next(parsed(_with_loops(automaton, section, ends), file, kripke=True))

@@ -2,7 +2,8 @@
 
 By default propositions are labels, of which one holds at each step.  With
 ``--semantics state`` they hold together: the file is one Kripke structure if its labels
-are on states, else one automaton, of any acceptance, whose runs are words.
+are on states and it has no acceptance, else one automaton, of any acceptance, whose
+runs are words.
 
 Networks of Büchi automata in Hanoi omega-automata files (``.hoa``).
 

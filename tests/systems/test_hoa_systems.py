@@ -155,6 +155,16 @@ def test_aliases_and_comments(file):
     assert check(system, seen, **stutter).verdict == "holds"
 
 
+def test_labels_on_states_of_an_automaton(file):
+    """With acceptance it is no Kripke structure: Spot's ``autfilt -Hk`` writes such."""
+    text = """HOA: v1 States: 2 Start: 0 AP: 1 "p" Acceptance: 1 Inf(0)
+properties: state-labels --BODY-- State: [0] 0 {0} 0 1 State: [!0] 1 0 1 --END--"""
+    system = load(file(text), semantics="state")
+    assert not system.is_kripke
+    assert check(system, "p & G F p").verdict == "holds"
+    assert check(system, "G p").verdict == "violated"
+
+
 def test_it_is_called_as_the_file_is(file):
     path = file(KRIPKE)
     system = load(path, semantics="state")
@@ -168,7 +178,6 @@ def test_it_is_called_as_the_file_is(file):
     ("old", "new", "expected"),
     [
         ("--END--\n", "--END--\n" + KRIPKE, "expected one automaton or Kripke"),
-        ("0 t", "1 Inf(0)", "m.hoa:1: a Kripke structure with acceptance"),
         ("State: [!0&1] 1\n0", "State: 1\n[0] 0", "m.hoa:12: transition label used"),
         ("state-labels", "trans-labels", "m.hoa:9: state label used although"),
     ],
