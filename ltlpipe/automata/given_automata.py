@@ -74,6 +74,7 @@ EXPECTED = (
 _OPENING = Opening(re.compile(rf"HOA:|{_OTHER}"), EXPECTED)
 _OTHER_OPENING = Opening(re.compile(_OTHER), EXPECTED)
 _HEAD = 1 << 16  # characters in which a text begins
+_DIRECTIVE = re.compile(r"^[ \t]*#", re.MULTILINE)
 _CLAIM = re.compile(
     r"""(?P<name>\bnever\s+)\w+(?=\s*\{)|"[^"\n]*"|/\*.*?\*/|//[^\n]*""", re.DOTALL
 )
@@ -108,6 +109,10 @@ def _automata(text: str, file: str) -> Iterator[Any]:
         refuse_implausible(text, len(text), file)
         if "never" in text:
             text = _CLAIM.sub(_as_spot_reads, text)
+            if (line := _DIRECTIVE.search(text)) is not None:
+                message = "a line for a preprocessor, expected none in a never claim"
+                at = 1 + text.count("\n", 0, line.end())
+                raise InputError(message, file=file, line=at)
         found = list(parsed(text, file))
         if not found:
             raise InputError(f"expected {EXPECTED}", file=file, line=1)

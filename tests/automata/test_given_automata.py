@@ -216,6 +216,7 @@ State: 0 [t] 0
     [
         ("never {\n nonsense", "m:2: "),
         ("never", "m:1: "),
+        ("// p\n#define p x>3\nnever { skip }", "m:2: a line for a preprocessor"),
         ("2 1t\n0 1\n0 -1", "m:"),
         ("99999999 1t\n0 1\n", "m:1: the number 99999999 is beyond"),
         ("G F a", "m:1: expected an automaton in HOA"),
