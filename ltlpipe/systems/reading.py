@@ -456,7 +456,8 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     if form.binary:
         data = b"".join(chunks)
     else:
-        errors = LATIN_1 if "define" in form.takes else "strict"
+        # Names in models are ASCII, but comments are not always UTF-8.
+        errors = LATIN_1 if form.model else "strict"
         data = yield from decode(chunks, file, errors)
     assert form.reader is not None
     suffix = form.suffixes[0]

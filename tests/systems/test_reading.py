@@ -15,6 +15,7 @@ from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.systems.networks.lts import LTS
 from ltlpipe.systems.reading import load, load_network
 from tests.processes import SOON
+from tests.systems.programs.eca.small_programs import COUNTER
 
 DOT = 'digraph { 0 -> 1 [label=""] 1 -> 1 [label="é"] }\n'
 AUT = 'des (0, 1, 1)\n(0, "é", 0)\n'
@@ -137,6 +138,19 @@ def test_bytes_that_are_not_text(suffix, tmp_path):
         path.write_bytes(data)
 
         assert refusal(path) == f"{path}:{line}: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".dve", "/* caf\xe9 */ process P { state a; init a; } system async;"),
+        (".c", "// caf\xe9\n" + COUNTER),
+    ],
+)
+def test_comments_in_latin_1(suffix, text, tmp_path):
+    path = tmp_path / f"m{suffix}"
+    path.write_bytes(text.encode("latin-1"))
+    assert check(load(path), "G true").verdict == "holds"
 
 
 @pytest.mark.parametrize(
