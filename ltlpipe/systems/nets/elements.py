@@ -61,6 +61,8 @@ NET_ELEMENTS: Known = {
     "arctype": ("value", "text value"),
 }
 """What nets of both kinds have; their readers add to it."""
+ARCS = ["arc", "inputArc", "outputArc"]
+"""Elements that are arcs; the last two are what TAPAAL's engines call them."""
 PLAIN_ARC = "normal"
 _PLAIN_ARCS = {"", PLAIN_ARC, "regular"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -132,7 +134,7 @@ class NetReader:
                 self.refined[child.get("id") or ""] = child
             elif kind == "page":
                 self._enter(child)
-            elif kind == "arc":  # nothing refers to its id, so that it may repeat
+            elif kind in ARCS:  # nothing refers to its id, so that it may repeat
                 self.check_arc(child)
                 self._arcs.append(child)
             elif kind == "toolspecific":

@@ -54,6 +54,7 @@ from ltlpipe.systems.nets.coloured.net import from_plain
 from ltlpipe.systems.nets.coloured.reading import ColouredReader
 from ltlpipe.systems.nets.coloured.symmetric import symmetric_net
 from ltlpipe.systems.nets.elements import (
+    ARCS,
     DRAWN,
     NET_ELEMENTS,
     PLAIN_ARC,
@@ -191,7 +192,10 @@ class PlaceTransitionReader(TimelessReader):
 
     known: ClassVar = NET_ELEMENTS | {
         "pnml": ("", "net shared-place shared-transition declaration"),
-        "net": ("id type name active=true", f"{NET_ELEMENTS['net'][1]} declaration"),
+        "net": (
+            "id type name active=true",
+            f"{NET_ELEMENTS['net'][1]} declaration {' '.join(ARCS)}",
+        ),
         "page": ("id name", f"{NET_ELEMENTS['page'][1]} net"),
         "place": (
             f"id name initialMarking invariant capacity {DRAWN}",
@@ -201,9 +205,12 @@ class PlaceTransitionReader(TimelessReader):
             TIMELESS_TRANSITION,
             "name priority timed rate infiniteServer",
         ),
-        "arc": (
-            f"id source target type name inscription weight {DRAWN}",
-            "name inscription type arctype",
+        **dict.fromkeys(
+            ARCS,
+            (
+                f"id source target type name inscription weight {DRAWN}",
+                "name inscription type arctype",
+            ),
         ),
         "shared-place": ("name initialMarking invariant", ""),
         "shared-transition": ("name urgent player=0", ""),

@@ -370,6 +370,13 @@ def test_tapaal():
     assert "1 tokens in the shared place 'p', which has 2 in the net" in message
 
 
+def test_arcs_of_the_engines_of_tapaal():
+    body = place("p") + T + arc("p", "t", text("inscription", 2))
+    body = body.replace("<arc", "<inputArc").replace("</arc", "</inputArc")
+    net = parse_pnml(f'<pnml><net type="ptnet">{body}</net></pnml>'.encode(), "m")
+    assert net.transitions[0].pre == {0: 2}
+
+
 FINAL = """<finalmarkings><marking><place idref="p"><text>0</text></place>
   <place idref="q"><text>2</text></place></marking><marking/></finalmarkings>"""
 
