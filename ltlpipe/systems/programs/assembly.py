@@ -194,18 +194,18 @@ class _Assembler:
                 targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)
             ):
                 for name, value in zip(names, values, strict=True):
-                    self._set(ast.unparse(name), value)
+                    self._set(_name(name), value)
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call() as call):
                 with self._scope():
-                    first = self._call(ast.unparse(call.func), call).register
+                    first = self._call(_name(call.func), call).register
                     for k, name in enumerate(names):
-                        to = self._names[ast.unparse(name)]
+                        to = self._names[_name(name)]
                         self._emit(Op.SET, to, y=Operand(first + k))
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._set(name, value)
             case ast.Assign(targets=[ast.Subscript() as place], value=value):
                 kinds = {"out_rows": Op.ROW, "out_actions": Op.ACTION}
-                buffer = ast.unparse(place.value)
+                buffer = _name(place.value)
                 self._store(kinds.get(buffer, Op.MARKS), place, value)
             case ast.AugAssign(target=ast.Subscript() as place, op=ast.BitXor()):
                 self._store(Op.CHANGE, place, statement.value)
@@ -217,6 +217,9 @@ class _Assembler:
                 self._emit(Op.JUMP, self._loop)
             case ast.Break():
                 self._emit(Op.JUMP, self._loop_end)
+            case ast.Expr(value=ast.Call(func=ast.Name(id="copied"), args=given)):
+                at, n_words, count = map(self._value, given[1:])
+                self._emit(Op.COPIED, count.register, at.register, n_words)
             case ast.Expr(value=ast.Call() as call):
                 with self._scope():
                     self._value(call)
@@ -354,7 +357,7 @@ class _Assembler:
             case ast.IfExp(test=test, body=yes, orelse=no):
                 return self._either(test, yes, no)
             case ast.Call():
-                return self._call(ast.unparse(node.func), node)
+                return self._call(_name(node.func), node)
             case ast.Subscript(value=value, slice=place):
                 return self._item(value, place)
         raise _unknown(node)
@@ -413,7 +416,7 @@ class _Assembler:
             found = self._value(last.value)
             self._names = names
             return found
-        given = [a for a in call.args if ast.unparse(a) not in _BUFFERS]
+        given = [a for a in call.args if _name(a) not in _BUFFERS]
         values = list(map(self._value, given))
         registers = [self._new() for _ in values]
         for register, value in zip(registers, values, strict=True):
@@ -503,6 +506,16 @@ def _alternatives(
             case _:
                 break
     return subject, branches, rest
+
+
+def _name(node: Any) -> str:
+    """Return a name as it is written (`ast.unparse` takes long); else nothing."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=module), attr=name):
+            return f"{module}.{name}"
+    return ""
 
 
 def _unknown(node: ast.AST) -> ValueError:

@@ -75,7 +75,12 @@ class StepWriter:
 
     def finish(self, words: list[str], number: int, failed: bool) -> list[str]:  # noqa: ARG002
         """Return the lines behind the step with a number that leads to some words."""
-        stores = [f"out_rows[count, {i}] = {word}" for i, word in enumerate(words)]
+        is_copied = self.program.has_control and len(words) > _FEW_WORDS
+        copy = f"copied(out_rows, at, {len(words)}, count)"
+        stores = [copy] if is_copied else []
+        for i, word in enumerate(words):
+            if not (is_copied and word == f"w{i}"):
+                stores.append(f"out_rows[count, {i}] = {word}")
         return [*stores, f"out_actions[count] = {number}", "count += 1"]
 
     def process(
@@ -188,7 +193,9 @@ class StepWriter:
                 continue
             text = self._outcome.truth(condition)
             if self._outcome.fails(condition) is None:
-                pending.append(f"({text})" if " or " in text else text)
+                text = f"({text})" if " or " in text else text
+                if text not in pending:
+                    pending.append(text)
                 continue
             self._test(pending)
             pending = []
@@ -244,6 +251,7 @@ class StepWriter:
             self._outcome.assign(target, text)
 
 
+_FEW_WORDS = 4  # of a row that are written one by one
 _PART = 24  # actions after which a new function begins
 _MOST_SHARED = 31  # variables that several processes write to: bits beside FAILED
 
@@ -254,6 +262,7 @@ from ltlpipe.runtime.kernels.jit import called, specialised
 from ltlpipe.systems.programs.kernels import (
     are_steps,
     begun,
+    copied,
     divided,
     finish,
     moved,
@@ -289,7 +298,7 @@ def expand_orbits(
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices at before holder timeout begun are_steps moved called normalise_all
+made choices copied at before holder timeout begun are_steps moved called normalise_all
 _expand expand_orbits
 """
 
@@ -421,7 +430,7 @@ def _write_parts(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     writer = StepWriter(blueprint)
     words = [f"w{word}" for word in range(blueprint.layout.n_words)]
     if program.has_control:
-        words += ["holder", "timeout"]
+        words += ["holder", "timeout", "at"]
     if writer.has_commits:
         _write_committed(blueprint, body)
         words.append("committed")

@@ -72,23 +72,31 @@ class Interpreter:
                 yield number, target
 
     @cached_property
-    def _by_place(self) -> list[dict[int, list[tuple[int, Action]]]]:
-        """For each process and state of it the actions that it leads, numbered."""
-        found: list[dict[int, list[tuple[int, Action]]]] = [
-            {} for _ in self.program.processes
+    def _by_place(self) -> list[dict[int, list[tuple[int, Action, int, int]]]]:
+        """For each process and state of it the actions that it leads, numbered.
+
+        With the variable of the state of who moves last, and the state to be there.
+        """
+        processes = self.program.processes
+        found: list[dict[int, list[tuple[int, Action, int, int]]]] = [
+            {} for _ in processes
         ]
         for number, action in enumerate(self.program.actions):
-            leader = action.leader
-            found[leader.process].setdefault(leader.source, []).append((number, action))
+            leader, last = action.leader, action.transitions[-1]
+            entry = number, action, processes[last.process].state, last.source
+            found[leader.process].setdefault(leader.source, []).append(entry)
         return found
 
     def _leaving(
         self, state: State, process: int | None = None
     ) -> Iterator[tuple[int, Action]]:
-        """Yield the actions that processes, or one of them, lead from their states."""
+        """Yield the actions that processes, or one, lead where all are in place."""
         for number, own in enumerate(self.program.processes):
-            if process is None or process == number:
-                yield from self._by_place[number].get(state[own.state], ())
+            if process is not None and process != number:
+                continue
+            for action in self._by_place[number].get(state[own.state], ()):
+                if state[action[2]] == action[3]:
+                    yield action[:2]
 
     def moves(
         self, state: State, process: int | None = None

@@ -112,6 +112,14 @@ def begun(row, n_own, out_rows):
 
 
 @inlined
+def copied(out_rows, at, n_own, count):
+    """Begin the row of a move with that which it leads on from."""
+    for word in range(n_own):
+        out_rows[count, word] = out_rows[at, word]
+    return 0
+
+
+@inlined
 def are_steps(ints, out_rows, out_actions, at, count):
     """Whether all moves that begin at row `at` are steps, as they nearly always are."""
     table = ints[Header.CONTROL]

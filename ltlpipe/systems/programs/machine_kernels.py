@@ -19,6 +19,7 @@ from ltlpipe.systems.programs.kernels import (
     Header,
     are_steps,
     begun,
+    copied,
     divided,
     finish,
     moved,
@@ -81,6 +82,7 @@ class Op(IntEnum):
     MULTIPLIED = 37
     SETTLE = 38
     FINISH = 39
+    COPIED = 40  # the words of row x, as many as the constant, to row `to`, a register
 
 
 @called
@@ -198,10 +200,12 @@ def execute(ints, row, out_rows, out_letters, out_actions, out_marks):
             )
         elif op == Op.SETTLE:
             r[to] = settle(x, out_rows, out_actions, out_marks, r[a + 1], r[a + 2])
-        else:
+        elif op == Op.FINISH:
             r[to] = finish(
                 ints, row, x, out_rows, out_letters, out_actions, out_marks, r[a + 1]
             )
+        else:
+            copied(out_rows, x, y, r[to])
 
 
 def expand(ints, words, row, select, out_rows, out_letters, out_actions, out_marks):  # noqa: ARG001

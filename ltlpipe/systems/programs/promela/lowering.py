@@ -377,10 +377,12 @@ class Lowering(Messages):
         states, number = self.storage.states, self.numbers[run.proctype]
         known = self.plan.births
         room: list[Expression] = []
-        for slot in range(1, len(states)):
+        # Processes end youngest first: all that there are lie before a free slot.
+        for slot in range(frame.slot + 1, len(states)):
             if number not in self.plan.slots[slot]:
                 continue
-            if known is None or (run, slot) in known:
+            parents = (-1, frame.slot)
+            if known is None or any((run, parent, slot) in known for parent in parents):
                 conditions = self._next(slot, frame)
                 start, checks = self._birth(run, Frame(slot, number), frame)
                 yield slot, Alternative(conditions, (), checks, None, start)

@@ -151,7 +151,7 @@ class Messages(Translator):
         n_fields = len(step.values)
         for condition, number in self._usable(step.channel, n_fields, frame):
             channel = self.storage.channels[number]
-            site_fields = self._fields(number)
+            site_fields = self.storage.fields[number]
             values = tuple(
                 fitted(self.value(tree, frame), kind.bounds, self.storage)
                 for tree, kind in zip(step.values, site_fields, strict=True)
@@ -184,19 +184,12 @@ class Messages(Translator):
             return []
         return self.trace.steps(channel, values, sends=sends)
 
-    def _fields(self, channel: int) -> tuple[syntax.Type, ...]:
-        for (_, site), own in self.storage.made.items():
-            if channel in own:
-                assert isinstance(site.initial, syntax.NewChannel)
-                return site.initial.fields
-        raise AssertionError
-
     def _usable(
         self, tree: syntax.Expression, n_fields: int, frame: Frame
     ) -> list[tuple[Expression, int]]:
         """Return the channels with some number of fields that `tree` can stand for."""
         found = self.channels(tree, frame)
-        return [(c, n) for c, n in found if len(self._fields(n)) == n_fields]
+        return [(c, n) for c, n in found if len(self.storage.fields[n]) == n_fields]
 
     def _unusable(
         self, tree: syntax.Expression, n_fields: int, frame: Frame

@@ -10,10 +10,10 @@ is a failure (`FULL`), never left out.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import FULL
@@ -36,6 +36,9 @@ MAX_PROCESSES = 255
 _OFTEN = 8
 """More processes that there is room for at first where loops start them."""
 
+_MANY = 64
+"""Processes at once beyond which a model is not tried out with room for more."""
+
 _MOST_STATES = 2000
 _STATE_WORK = 500  # units
 
@@ -43,7 +46,7 @@ _STATE_WORK = 500  # units
 class _Found(NamedTuple):
     """What has been seen of a model."""
 
-    births: frozenset[tuple[syntax.Run, int]]
+    births: frozenset[tuple[syntax.Run, int, int]]
     values: dict[tuple[int, syntax.Variable], set[int | Made | None]]
     is_full: bool
     is_complete: bool
@@ -59,10 +62,6 @@ def planned(model: syntax.Model, processes: int | None = None) -> Job[Plan]:
     processes : int, optional
         The most processes at once; then every slot has room for all of them.
 
-    Raises
-    ------
-    UnsupportedError
-        More than `MAX_PROCESSES` processes live at once.
     """
     active = sum(proctype.active for proctype in model.proctypes)
     if processes is not None:
@@ -79,12 +78,8 @@ def planned(model: syntax.Model, processes: int | None = None) -> Job[Plan]:
     while True:
         plan = general_plan(model, n_slots)
         found = yield from _tried(lower(model, plan, assertions=False))
-        if not found.is_full:
+        if not found.is_full or n_slots > _MANY:
             return _narrowed(model, found)
-        if n_slots == MAX_PROCESSES:
-            raise UnsupportedError(
-                f"{model.file}: more than {MAX_PROCESSES} processes at once"
-            )
         n_slots = min(2 * n_slots, MAX_PROCESSES)
 
 
@@ -94,7 +89,7 @@ class _Watching(Interpreter):
     def __init__(self, lowered: Lowered) -> None:
         super().__init__(lowered.program)
         self.lowered = lowered
-        self.births: set[tuple[syntax.Run, int]] = set()
+        self.births: set[tuple[syntax.Run, int, int]] = set()
         self.values: dict[tuple[int, syntax.Variable], set[int | Made | None]] = (
             defaultdict(set)
         )
@@ -110,7 +105,7 @@ class _Watching(Interpreter):
         edge = self.lowered.steps[action.leader][1]
         assert edge is not None
         (run,) = (n for n in nodes_in(edge.step) if isinstance(n, syntax.Run))
-        self.births.add((run, slot))
+        self.births.add((run, action.leader.process, slot))
         translator = self.lowered.translator
         number = translator.numbers[run.proctype]
         for parameter in translator.model.proctypes[number].parameters:
@@ -130,21 +125,38 @@ def _tried(lowered: Lowered) -> Job[_Found]:
             place = frame.slot, offset + node.number
             starting[place] = node in running[frame.proctype]
     seen = {program.initial}
-    waiting = deque(seen)
+    waiting = dict.fromkeys(seen)
+    crowded: list[tuple[int, int, State]] = []
     is_full = False
     while waiting and len(seen) < _MOST_STATES and not is_full:
-        # From both ends: what is near, and what takes long.
-        state = waiting.pop() if len(seen) % 2 else waiting.popleft()
+        state = _next(waiting, crowded, len(seen))
         for _, target in interpreter.steps(state):
             if target[program.error] == FULL:
                 is_full = True
-            places = ((k, target[s]) for k, s in enumerate(storage.states))
+            places = [(k, target[s]) for k, s in enumerate(storage.states)]
             if target not in seen and any(starting.get(p, False) for p in places):
                 seen.add(target)
-                waiting.append(target)
+                waiting[target] = None
+                free = sum(not place for _, place in places)
+                heappush(crowded, (free, -len(seen), target))
         yield Progress("reading", _STATE_WORK, 1000 * len(seen))
     births = frozenset(interpreter.births)
-    return _Found(births, interpreter.values, is_full, not waiting)
+    is_complete = not (waiting or is_full)
+    return _Found(births, interpreter.values, is_full, is_complete)
+
+
+def _next(
+    waiting: dict[State, None], crowded: list[tuple[int, int, State]], turn: int
+) -> State:
+    """Take a state in turns: what is near, what takes long, what has most processes."""
+    state = next(iter(waiting) if turn % 3 else reversed(waiting))
+    while turn % 3 == 1 and crowded:
+        found = heappop(crowded)[2]
+        if found in waiting:
+            state = found
+            break
+    del waiting[state]
+    return state
 
 
 def _leading_to_run(flow: Flow) -> set[Node]:
@@ -169,7 +181,7 @@ def _narrowed(model: syntax.Model, found: _Found) -> Plan:
     numbers = {p.name: i for i, p in enumerate(model.proctypes)}
     first = [n for n, p in enumerate(model.proctypes) for _ in range(p.active)]
     slots = [{number} for number in first]
-    for run, slot in found.births:
+    for run, _, slot in found.births:
         while len(slots) <= slot:
             slots.append(set())
         slots[slot].add(numbers[run.proctype])
@@ -184,4 +196,7 @@ def _narrowed(model: syntax.Model, found: _Found) -> Plan:
         and numbers[parameter.proctype or ""] not in first[slot : slot + 1]
     }
     filled = tuple(tuple(sorted(slot)) for slot in slots)
-    return Plan(filled, found.births, fixed, found.is_complete)
+    births = found.births
+    if not found.is_complete:  # others may do the same
+        births = frozenset((run, -1, slot) for run, _, slot in births)
+    return Plan(filled, births, fixed, found.is_complete)

@@ -75,13 +75,14 @@ class Made(NamedTuple):
 class Plan(NamedTuple):
     """Which proctypes can be in each slot.
 
-    `births` are the calls of ``run``, by their nodes, with the slots that they may
-    fill; None stands for all.  `fixed` are parameters with the same value in every
-    process of a slot.  If a plan `is_complete`, no process ever finds it otherwise.
+    `births` are the calls of ``run``, by their nodes, with the slot of the process that
+    executes it (-1 for any) and that which it may fill; None stands for all.  `fixed`
+    are parameters with the same value in every process of a slot.  If a plan
+    `is_complete`, no process ever finds it otherwise.
     """
 
     slots: tuple[tuple[int, ...], ...]
-    births: frozenset[tuple[syntax.Run, int]] | None = None
+    births: frozenset[tuple[syntax.Run, int, int]] | None = None
     fixed: dict[tuple[int, syntax.Variable], int | Made] = {}  # noqa: RUF012
     is_complete: bool = False
 
@@ -107,6 +108,7 @@ class Storage:
     variables: list[Variable] = field(default_factory=list)
     arrays: list[Array] = field(default_factory=list)
     channels: list[Channel] = field(default_factory=list)
+    fields: list[tuple[syntax.Type, ...]] = field(default_factory=list)  # of these
     states: list[int] = field(default_factory=list)  # of each slot
     own: list[list[int]] = field(default_factory=list)  # of each slot, without these
     offsets: dict[Frame, int] = field(default_factory=dict)
@@ -126,6 +128,8 @@ class Storage:
         self.addresses: dict[tuple[int, syntax.Variable], int] = {}
         self.constants: dict[tuple[int, syntax.Variable], tuple[int, ...]] = {}
         self.made: dict[tuple[int, syntax.Variable], range] = {}
+        self.channels_at: dict[Site, list[int]] = defaultdict(list)
+        self.origins: list[Made] = []  # of channels
         for variable in model.variables:
             self._declare(variable, -1)
         for slot, proctypes in enumerate(plan.slots):
@@ -198,17 +202,15 @@ class Storage:
 
     def channels_of(self, sites: set[syntax.Variable]) -> list[int]:
         """Return the channels of some sites."""
-        found = [
-            n for (_, site), own in self.made.items() if site in sites for n in own
-        ]
-        return sorted(found)
+        return sorted(n for site in sites for n in self.channels_at[site])
 
     def held(self, variable: syntax.Variable, value: int) -> int | Made | None:
         """Return what a value of a variable means; None if that is not certain."""
         sites = self.sites.of_variable(variable)
-        for (slot, site), own in self.made.items():
-            if variable.type == syntax.CHAN and site in sites and value - 1 in own:
-                return Made(slot, site, value - 1 - own.start)
+        if variable.type == syntax.CHAN and 0 < value <= len(self.channels):
+            made = self.origins[value - 1]
+            if made.site in sites:
+                return made
         return None if sites and value else value
 
     def leaves(self, frame: Frame) -> Iterator[syntax.Variable]:
@@ -287,8 +289,11 @@ class Storage:
         for i in range(site.size):
             name = self._named(site, i, slot)
             self.channels.append(self._channel(name, new))
+            self.fields.append(new.fields)
         own = range(first, len(self.channels))
         self.made[slot, site] = own
+        self.channels_at[site] += own
+        self.origins += [Made(slot, site, i) for i in range(site.size)]
         if site not in self.written:
             self.constants[slot, site] = tuple(n + 1 for n in own)
 

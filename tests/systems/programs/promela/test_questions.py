@@ -12,6 +12,7 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela import planning
 from ltlpipe.verdict.checking import product_size
 from ltlpipe.verdict.description import description_job
+from tests.systems.programs.test_generating import compare_model
 
 MODEL = """#define odd (x % 2 == 1)
 mtype = { red, green };
@@ -57,6 +58,29 @@ def test_more_processes_than_trying_out_has_found(monkeypatch):
     found = check(model, "[] (x < 4)")
     assert found.verdict == "violated"
     assert product_size(read(LATE), None) == product_size(read(LATE, processes=5), None)
+
+
+TREE = """byte n; byte wide[40];
+proctype node(byte d)
+{
+	n++;
+	atomic { wide[n] = 200 + n; n > 0; wide[n] = 255 - n };
+	if :: d > 0 -> run node(d - 1); run node(d - 1) :: else fi
+}
+init { run node(1); n == 3 }
+"""
+
+
+def test_processes_that_start_processes():
+    """All that live at once are found; rows of many words are as the interpreter's."""
+    model = read(TREE)
+    assert len(model.processes) == 4
+    assert model.layout.n_words > 4
+    assert "copied(" in model.source
+    assert len(compare_model(model, 3000)) < 3000
+    assert product_size(model, None) == product_size(read(TREE, processes=6), None)
+    starts = [a.transitions for a in model.program.actions if a.partner is not None]
+    assert all(parent.process < child.process for parent, child in starts)
 
 
 def test_a_description_of_more_processes(monkeypatch):
