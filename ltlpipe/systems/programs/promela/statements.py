@@ -7,6 +7,7 @@ its label and before its ``unless``.  A ``select`` of constants is a choice.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.systems.programs.promela.checking import (
@@ -354,7 +355,10 @@ class Statements:
         if not found.statements:
             raise input_error("expected a statement", node.place)
         self._refuse_label(found.statements[0], "an alternative")
-        return Sequence(node.place, found.statements)
+        statements = found.statements
+        if self.kind == "proctype":
+            statements = _without_skips(statements)
+        return Sequence(node.place, statements)
 
     def _choice(self, node: Node, options: list[Sequence], *, repeats: bool) -> Choice:
         firsts = [option.statements[0] for option in options]
@@ -507,6 +511,28 @@ def _sequence(statement: Statement) -> Sequence:
 
 def _runs(expression: Any) -> bool:
     return any(isinstance(part, Run) for part in nodes_in(expression))
+
+
+def _without_skips(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Leave out what Spin leaves out of an alternative.
+
+    It is ``skip`` behind another one or a `Print`, unless it is the last statement.
+    """
+    kept = list(statements[:1])
+    for before, statement in pairwise(statements[:-1]):
+        if not (
+            _is_skip(statement) and (isinstance(before, Print) or _is_skip(before))
+        ):
+            kept.append(statement)
+    return (*kept, *statements[1:][-1:])
+
+
+def _is_skip(statement: Statement) -> bool:
+    return (
+        isinstance(statement, Condition)
+        and isinstance(statement.expression, Number)
+        and statement.expression.value == 1
+    )
 
 
 def _tests_messages(statement: Statement) -> bool:

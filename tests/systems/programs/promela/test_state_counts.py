@@ -102,6 +102,24 @@ CASES = {
         ),
         35,
     ),
+    "skips behind each other in an alternative are one": (
+        "byte x; active proctype P() { x = 1; if :: true; 1; (1); x = 2 fi }",
+        5,
+    ),
+    "the last one and those behind labels stay": (
+        (
+            "byte x; active proctype P() { x = 1; if :: x == 1 -> skip; L: skip; "
+            "skip; x = 2; skip; skip fi }"
+        ),
+        10,
+    ),
+    "also behind printf, but not in blocks and loops with for": (
+        (
+            'byte x; active proctype P() { byte i; if :: x == 0 -> printf("a"); '
+            "skip; skip fi; for (i : 1 .. 2) { skip; skip; x = 2 } }"
+        ),
+        17,
+    ),
     "several are bits": (
         (
             "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "
