@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs.program import (
     ASSERTION,
+    D_STEP,
     FAILED,
     FULL,
     Assignment,
@@ -240,8 +241,9 @@ class Lowering(Messages):
                 unescaped = []
             else:
                 unescaped = self._unescaped(frame, edge)
+            goes_on = edge.level == D_STEP and edge.rivals is None  # asked at its begin
             conditions = (
-                *self._allowed(frame),
+                *(() if goes_on else self._allowed(frame)),
                 *unescaped,
                 *way.conditions,
                 *self._preferred(frame, node, edge),

@@ -120,6 +120,29 @@ CASES = {
         ),
         17,
     ),
+    "a d_step goes on whatever it does to provided": (
+        (
+            "byte x, y; bool f; active proctype P() provided (!f) "
+            "{ x = 1; d_step { f = 1; y = 2 }; y = 3 }"
+        ),
+        3,
+    ),
+    "also within atomic, which stops behind it": (
+        (
+            "byte x, y; bool f; active proctype P() provided (!f) { x = 1; atomic { "
+            "x++; d_step { f = 1; y = 2 }; y = 3 } } "
+            "active proctype Q() { y == 2 -> f = 0 }"
+        ),
+        9,
+    ),
+    "and to priorities": (
+        (
+            "byte x; active proctype P() priority 3 { x = 1; d_step { "
+            "set_priority(0, 1); x = 2; x = 3 }; x = 4 } "
+            "active proctype Q() priority 2 { x = 5; x = 6 }"
+        ),
+        8,
+    ),
     "several are bits": (
         (
             "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "
