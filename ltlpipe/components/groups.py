@@ -68,7 +68,7 @@ class Reduced:
     network: Network  # its components are those of `groups`
     groups: tuple[Group, ...]  # in the order of their first members
     largest: int  # states of the largest composition on the way
-    cap_states: int = 0  # that a composition could have had
+    cap_states: int = 0  # that a composition could have had; 0: it was not needed
     visible: frozenset[str] | None = None
 
 

@@ -82,8 +82,16 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.folders import SharedFolder
     from ltlpipe.runtime.jobs import Job
 
+    Enough = Callable[[Network, int], Job[bool]]
+
 WORTH_SHARING = 1 << 12
 """Transitions of a composition that are worth a file: it takes five milliseconds."""
+
+ASKED_AFTER = 2
+"""Times the transitions of groups that are composed until it is asked if they suffice.
+
+That takes a tenth of the time that composing as many takes.
+"""
 
 _MOST_FAILURES = 1 << 16
 _COLUMNS = ("src", "label", "dst")
@@ -260,8 +268,11 @@ class Merger:
         visible: Collection[str],
         limit: Limit,
         shelf: GroupShelf | None = None,
+        enough: Enough | None = None,
     ) -> None:
         self.limit = limit
+        self._enough = enough
+        self._composed = 0  # transitions of compositions since that was asked
         self._shelf = GroupShelf() if shelf is None else shelf  # which keeps nothing
         self.largest = max(c.n_states for c in network.components)
         self._users = {
@@ -308,6 +319,21 @@ class Merger:
             self._places[members] = Place(self.limit.equivalence, members, hidden)
         return self._places[members]
 
+    def suffices(self, groups: Collection[Group]) -> Job[bool]:
+        """Whether a search is faster than going on.
+
+        The user is asked when much has been composed since the last time.
+        """
+        n_left = sum(group.lts.n_transitions for group in groups)
+        if is_small(groups, self.limit):
+            return True
+        if self._enough is None or self._composed < ASKED_AFTER * n_left:
+            return False
+        self._composed = 0
+        network = Network([group.lts for group in groups])
+        asked = self._enough(network, self.limit.small)
+        return (yield from holding(asked, self.memory_bytes))
+
     def composed(self, one: Group, other: Group, cap: int) -> Job[Group | None]:
         """Compose and reduce two groups; None if they have more than `cap` states."""
         members = one.members | other.members
@@ -328,6 +354,7 @@ class Merger:
                 shelf.note_failure(pair, cap)
                 return None
             self.largest = max(self.largest, whole.n_states)
+            self._composed += whole.n_transitions
             group = yield from self._reduced(whole, members, (one, other), cap)
             shelf.put(place, group)
         elif group.n_states > cap:
@@ -368,6 +395,7 @@ def reduce_components(
     limit: Limit | None = None,
     known: Reduced | None = None,
     shelf: GroupShelf | None = None,
+    enough: Enough | None = None,
 ) -> Job[Reduced]:
     """Replace components by fewer and smaller ones, with the same visible projections.
 
@@ -375,33 +403,37 @@ def reduce_components(
     interruptible property; a state without successors must not count as a run.  The
     network has no accepting states and is not changed.  `known` is what became of it
     with a lower limit: where this goes on.  `shelf` has groups that other questions
-    have reduced.
+    have reduced.  Merging ends where `enough` says that of a network that has become of
+    it no more states matter than a number.
 
     With the equivalence ``block`` the property need be erasable only: then a run that
     violates it is kept, if there is one, and not all projections.
     """
     limit = limit or Limit()
-    merger = Merger(network, visible, limit, shelf)
+    merger = Merger(network, visible, limit, shelf, enough)
     yield from merger.begin(components_of(network))
     best, cap = merger.single, min(FIRST_CAP, limit.cap_states)
     if known is not None:
         best, cap = known.groups, min(known.cap_states * CAP_GROWTH, limit.cap_states)
         merger.largest = max(merger.largest, known.largest)
+    is_done = is_small(best, limit)
     # A search of as many states as a round of attempts has composed is no worse.
-    while not is_small(best, limit) and n_composed(best) > SEARCHED * cap:
+    while not is_done and n_composed(best) > SEARCHED * cap:
         cheap = cap <= PERTURBED_CAP
         for heuristic in (*HEURISTICS, *PERTURBED) if cheap else HEURISTICS:
             groups = yield from _attempt(merger, heuristic, cap)
             if n_composed(groups) < n_composed(best):
                 best = groups
-            if is_small(best, limit):
+                is_done = yield from merger.suffices(best)
+            if is_done:
                 break
-        if cap == limit.cap_states:
+        if is_done or cap == limit.cap_states:
             break
         cap = min(cap * CAP_GROWTH, limit.cap_states)
     components = [group.lts for group in best]
     network = Network(components, network.name)
-    return Reduced(network, best, merger.largest, limit.cap_states, frozenset(visible))
+    most = 0 if is_done and not is_small(best, limit) else limit.cap_states
+    return Reduced(network, best, merger.largest, most, frozenset(visible))
 
 
 @dataclass
@@ -423,6 +455,7 @@ def reduced_components(
     equivalence: str = "trace",
     shared_bytes: float = SHARED_BYTES,
     shelf: GroupShelf | None = None,
+    enough: Enough | None = None,
 ) -> Job[Reduced]:
     """Do `reduce_components` for a network, with what that has found before.
 
@@ -435,10 +468,10 @@ def reduced_components(
     if shelf is not None:
         grant = yield reducing(0)
         shelf.limit(min(SHARED_BYTES, grant.memory_bytes * _MEMORY_SHARE))
-        job = reduce_components(network, visible, limit, shelf=shelf)
+        job = reduce_components(network, visible, limit, shelf=shelf, enough=enough)
         return (yield from holding(job, shelf.n_bytes))
     if not shared_bytes:
-        return (yield from reduce_components(network, visible, limit))
+        return (yield from reduce_components(network, visible, limit, enough=enough))
     kept, key = _kept.of(network), (equivalence, frozenset(visible))
     known = kept.latest.get(key)
     if known is not None and known.cap_states == cap_states:
@@ -449,9 +482,10 @@ def reduced_components(
     kept.groups.limit(min(shared_bytes, grant.memory_bytes * _MEMORY_SHARE))
     if shared_folder() is not None:
         kept.groups.digest = kept.groups.digest or digest_if_small(network)
-    job = reduce_components(network, visible, limit, known, kept.groups)
+    job = reduce_components(network, visible, limit, known, kept.groups, enough)
     reduced = yield from holding(job, kept.groups.n_bytes)
-    kept.latest = {key: reduced}
+    if reduced.cap_states:
+        kept.latest = {key: reduced}
     return reduced
 
 

@@ -9,8 +9,11 @@ bisimilarity.  Compositions are small at first: most networks need no large ones
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.components.progress import holding
@@ -271,6 +274,7 @@ def reduce_network(
             equivalence=equivalence,
             shared_bytes=question.options.share * MIB,
             shelf=shelf,
+            enough=partial(_is_little, question),
         )
     trace.note(details={"largest_composition": reduced.largest})
     return Composed(decision, reason, network, reduced)
@@ -315,6 +319,18 @@ def composed_product(
     product = yield from question.product(plan, trace, network)
     plan = question.settled(product.plan, product.table, product.reductions)
     return product, for_workers(plan, question.options)
+
+
+def _is_little(question: NetworkQuestion, network: Network, small: int) -> Job[bool]:
+    """Whether the property leaves at most so many states of a network, by a bound."""
+    trace = Trace(question.given)
+    _, found = yield from question.interruptible_product(network, trace.plan, trace)
+    bound = 1
+    for component in found.trimmed.network.components:
+        kept = np.zeros(component.n_states, dtype=np.bool_)
+        kept[component.src] = kept[component.dst] = True
+        bound *= max(1, int(np.count_nonzero(kept)))
+    return bound <= small
 
 
 def _size(network: Network) -> int:

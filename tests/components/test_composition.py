@@ -362,6 +362,27 @@ def test_a_higher_limit_goes_on_from_a_lower_one():
     assert again.groups == high.groups
 
 
+def test_merging_ends_where_the_user_has_enough():
+    """With what was found by then, which the next question does not take for all."""
+    network = unplanned(12, 18, 5)
+    names, asked = sorted(network.action_index)[:3], []
+
+    def enough(smaller, small):
+        yield Progress()
+        asked.append((smaller.components, small))
+        return len(asked) == 2
+
+    with patch.object(merger, "ASKED_AFTER", 0):
+        job = merger.reduced_components(network, names, cap_states=9, enough=enough)
+        early = run(job)
+    assert asked[1] == (early.network.components, merger.SMALL)
+    assert early.cap_states == 0
+    late = reduced_components(network, names, cap_states=9)
+    afresh = reduce_components(network, names, Limit(9))
+    counts = [merger.n_composed(result.groups) for result in (early, late, afresh)]
+    assert counts[0] > counts[1] == counts[2]
+
+
 def test_trimmed_networks_are_shared():
     """The same object each time; a network with nothing to trim is its own."""
     network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
