@@ -68,6 +68,12 @@ Few have four of five units of work; where many are needed, composing all is as 
 FEW_WORK = 5e6
 """Units of work of checks after which few have a share like many: others wait."""
 
+_CHECK_WORK, _PIECE_WORK = 40_000.0, 40.0
+"""Units of work of a check and of each piece of it, at least.
+
+Most are about small arrays, where what is around a call is most of the work.
+"""
+
 _STEP_WORK = 2.0  # units, of a step of one local state along a word
 
 _IDLE = LTS.from_transitions([(0, "idle", 0)], internal=["idle"])
@@ -205,10 +211,13 @@ class Refinement:
     def _checked(self, check: Job[Answer]) -> Job[Answer]:
         """Advance a check of few components, or of many, by its share of turns."""
         few = len(self.chosen) <= FEW * len(self._components)
-        job = holding(check, self._packed_bytes)
+        job, more = holding(check, self._packed_bytes), _CHECK_WORK
         try:
             progress = next(job)
             while True:
+                if not (progress.waits or progress.compiling or progress.loading):
+                    work = max(progress.work, _PIECE_WORK) + more
+                    progress, more = progress._replace(work=work), 0.0
                 self._work += progress.work
                 leads = few and self._work <= FEW_WORK
                 self._trace.share = FEW_SHARE if leads else MANY_SHARE
