@@ -98,7 +98,7 @@ Others may have a violation and its run sooner.
 PATIENCE = 1e5
 """Units of work of each that is open after which another takes the place of one.
 
-It is doubled each time, since an evicted strategy starts from scratch.
+It is doubled each time: strategies come back, and each time for longer.
 """
 
 
@@ -202,6 +202,7 @@ class Portfolio:
         self._waiting: list[Strategy] = []
         self._again: list[Strategy] = []
         self._open: list[Entry] = []
+        self._parked: dict[str, Entry] = {}  # have had a chance, and wait for another
         self._spare: Entry | None = None  # needs no kernels; has had its turn
         self._patience = PATIENCE
         self._begun: list[Entry] = []
@@ -255,7 +256,8 @@ class Portfolio:
         """Return the outcome of each strategy."""
         at_work = [e.ended("set aside", None) for e in self._at_work]
         why = "its turn had not come"
-        waiting = [Tried(s.name, "not tried", 0.0, why) for s in self._waiting]
+        new = [s for s in self._waiting if s.name not in self._parked]
+        waiting = [Tried(s.name, "not tried", 0.0, why) for s in new]
         return (*self._tried, *at_work, *waiting)
 
     def job(self) -> Job[Answer]:
@@ -298,7 +300,8 @@ class Portfolio:
     @property
     def _at_work(self) -> list[Entry]:
         """The strategies that have started and not ended."""
-        return self._open if self._spare is None else [self._spare, *self._open]
+        spare = [] if self._spare is None else [self._spare]
+        return [*spare, *self._open, *self._parked.values()]
 
     def _length(self, turn: float) -> float:
         """Return the work of the next turn, of the strategy whose it is."""
@@ -341,8 +344,9 @@ class Portfolio:
     def _make_room(self) -> None:
         """Let a strategy that waits take the place of one that has had its chance.
 
-        `explicit` stays: it is the one that answers most questions.  So does one that
-        has found a violation: its run would be lost.
+        It keeps what it has done, unless another process works for it.  `explicit`
+        stays: it is the one that answers most questions.  So does one that has found a
+        violation: its run would be lost.
         """
         leaving = [
             e
@@ -353,7 +357,12 @@ class Portfolio:
             return
         self._patience *= 2
         entry = max(leaving, key=lambda e: e.work)
-        self._close(entry, "set aside", "no answer yet; another strategy has its turn")
+        if entry.last.waits:
+            why = "no answer yet; another strategy has its turn"
+            self._close(entry, "set aside", why)
+        else:
+            self._open.remove(entry)
+            self._parked[entry.strategy.name] = entry
         self._waiting.append(entry.strategy)
 
     def _set_aside(self, entry: Entry, reason: str) -> None:
@@ -362,6 +371,10 @@ class Portfolio:
         self._again.append(entry.strategy)
 
     def _begin(self, strategy: Strategy) -> None:
+        parked = self._parked.pop(strategy.name, None)
+        if parked is not None:
+            self._open.append(parked)
+            return
         trace = Trace(self._question.given)
         entry = Entry(strategy, trace, job_of(strategy, self._question, trace))
         self._open.append(entry)
@@ -371,8 +384,10 @@ class Portfolio:
         entry.job.close()
         if entry is self._spare:
             self._spare = None
-        else:
+        elif entry in self._open:
             self._open.remove(entry)
+        else:
+            del self._parked[entry.strategy.name]
         self._tried.append(entry.ended(outcome, reason))
 
     def _turn(self, entry: Entry, turn: float, grant: Grant) -> Job[Answer | None]:
@@ -428,10 +443,18 @@ class Portfolio:
         return sum(entry.last.memory_bytes for entry in self._at_work)
 
     def _set_largest_aside(self) -> None:
-        """Set aside the largest strategy that has not found a violation."""
-        candidates = [e for e in self._at_work if not e.trace.has_found]
-        largest = max(candidates or self._at_work, key=lambda e: e.last.memory_bytes)
-        self._set_aside(largest, "memory, shared with others")
+        """Set aside the largest strategy that has not found a violation.
+
+        Among equals it is one that waits for its turn.
+        """
+        at_work = self._at_work[::-1]
+        candidates = [e for e in at_work if not e.trace.has_found]
+        largest = max(candidates or at_work, key=lambda e: e.last.memory_bytes)
+        why = "memory, shared with others"
+        if largest in self._parked.values():  # it waits for its turn already
+            self._close(largest, "set aside", why)
+        else:
+            self._set_aside(largest, why)
 
     def _progress(self, entry: Entry, *, all_wait: bool = False) -> Progress:
         """Return the progress of the portfolio."""

@@ -379,15 +379,65 @@ def test_one_that_never_ends_is_no_trap(n):
     assert spent < 8 * n * max(last.work, conducting.PATIENCE)
 
 
-def test_whoever_makes_room_takes_turns_again():
-    """Where nobody ends for long, each has begun again; `explicit` stays open."""
+def test_whoever_makes_room_goes_on_later():
+    """Where nobody ends for long, each has turns again, and nothing is done twice."""
     first = Played("explicit", endless)
     others = [Played(f"endless{k}", endless) for k in range(MOST_OPEN)]
     slow = Played("slow", answering(20_000))
-    assert run(asked(first, slow, *others).job()).kind == EMPTY
-    assert first.begun == 1
-    assert all(played.begun > 1 for played in others)
-    assert slow.begun <= 8
+    portfolio = asked(first, slow, *others)
+    assert run(portfolio.job()).kind == EMPTY
+    assert [played.begun for played in (first, slow, *others)] == [1] * 6
+    assert slow.work == 20_000 * 1000.0
+    assert all(played.work > slow.work / 2 for played in others)
+    assert all(played.closed == 1 for played in (first, slow, *others))
+    outcomes = [tried.strategy for tried in portfolio.trace().plan.tried]
+    assert len(outcomes) == len(set(outcomes))
+
+
+def test_whoever_makes_room_and_has_a_worker_begins_again():
+    """The worker would go on unseen."""
+    ready, end = os.pipe()
+    os.write(end, b".")
+
+    def waiting(_question, _trace):
+        while True:
+            yield Progress("translating", work=1000.0, waits=(ready,))
+
+    others = [Played(f"endless{k}", waiting) for k in range(MOST_OPEN)]
+    slow = Played("slow", answering(3_000))
+    portfolio = asked(*others, slow)
+    assert run(portfolio.job()).kind == EMPTY
+    assert any(played.begun > 1 for played in others)
+    assert all(played.closed == played.begun for played in others)
+    os.close(ready)
+    os.close(end)
+
+
+def test_whoever_makes_room_keeps_no_memory_that_others_need():
+    def large(_question, _trace):
+        while True:
+            yield Progress("searching", work=1000.0, memory_bytes=700.0)
+
+    def growing(_question, _trace):
+        for k in range(2_000):
+            yield Progress("searching", work=1000.0, memory_bytes=0.3 * k)
+        return Answer(EMPTY)
+
+    others = [Played(f"large{k}", large) for k in range(MOST_OPEN)]
+    last = Played("last", growing)
+    portfolio = asked(*others, last)
+    job, held, answer = portfolio.job(), [], None
+    progress = next(job)
+    while answer is None:
+        held.append(progress.memory_bytes)
+        try:
+            progress = job.send(Grant(3000.0))
+        except StopIteration as end:
+            answer = end.value
+    assert answer.kind == EMPTY
+    assert max(held) <= 3700.0
+    assert any("memory" in (t.reason or "") for t in portfolio.trace().plan.tried)
+    assert all(played.closed == played.begun for played in (*others, last))
 
 
 def of_share(name, play, share, *, is_extra=False):

@@ -16,6 +16,8 @@ from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS, F
 from ltlpipe.systems.propositions.kernels import letter_of
 from ltlpipe.systems.successor_kernels import keep_ample
 
+FAULT_MASK = np.uint64((1 << ENDLESS.bit_length()) - 1)
+
 
 class Header(IntEnum):
     """The first entries of a model's `ints`."""
@@ -176,7 +178,7 @@ def fault_of(ints, out_rows, at):
     """Return why a step has failed whose row is given, 0 if it has not."""
     table = ints[Header.CONTROL]
     word = out_rows[at, ints[table + Control.WORD]]
-    return (word >> np.uint64(ints[table + Control.SHIFT])) & np.uint64(7)
+    return (word >> np.uint64(ints[table + Control.SHIFT])) & FAULT_MASK
 
 
 @called
