@@ -20,7 +20,7 @@ Past operators are another grammar: without it their letters are names everywher
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from lark import Transformer, Tree, UnexpectedInput, v_args
@@ -244,6 +244,25 @@ def formula_of(part: Any) -> Any:
     return spot.formula_ap(str(part)) if isinstance(part, Expression) else part
 
 
+def _expression_of(part: Any) -> Any:
+    """Return a Boolean formula of Spot as the expression that is 1 where it is true.
+
+    A temporal one stays what it is.
+    """
+    if isinstance(part, Expression) or not part.is_boolean():
+        return part
+    kind = part.kindstr()
+    if kind in ("tt", "ff"):
+        return Number(int(kind == "tt"))
+    if kind == "ap":
+        return parse_proposition(part.ap_name())
+    rules, operands = _Propositions(), [_expression_of(each) for each in part]
+    if kind in ("And", "Or"):
+        return reduce(partial(joined, "&&" if kind == "And" else "||"), operands)
+    names = {"Not": "negation", "Implies": "implies", "Equiv": "iff", "Xor": "xor"}
+    return getattr(rules, names[kind])(*operands)
+
+
 def _quoted(text: str) -> Expression:
     """Return the proposition that stands in quotes in a formula."""
     try:
@@ -420,6 +439,10 @@ class _Formulas(_Propositions):
         ):
             return _spot("Equiv" if relation == "==" else "Xor")(*sides)
         return super().compare(left, relation, right)
+
+    @staticmethod
+    def _value(part: Any, near: Token | None = None) -> Expression:
+        return _Propositions._value(_expression_of(part), near)
 
     def temporal(self, operator: Token, *operand: Any) -> Any:
         formula = formula_of(*operand)

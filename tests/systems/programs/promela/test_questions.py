@@ -328,3 +328,22 @@ def test_a_channel_that_is_given_to_a_process():
 
     assert runs(model, "F got == 3")
     assert runs(model, "G (got == 0 || got == 3)")
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        ("[] ((!z) == 0)", "violated"),
+        ("[] (((!z) == 0) <= 2)", "holds"),
+        ("<> [] ((!z == 0) <= 2 && z == 1)", "holds"),
+        ("[] ((z == 0 && !y) + (z == 1 || y) == 1)", "holds"),
+        ("[] ((z == 0 && !y && z < 2) + 1 == 1)", "violated"),
+        ("<> ((!(z == 0) + 1) == 2)", "holds"),
+    ],
+)
+def test_truths_are_numbers(formula, verdict):
+    """As in Promela, whose verifier gives these answers."""
+    text = f"byte z, y; active proctype P() {{ z = 1 }} ltl p {{ {formula} }}"
+    model = load(io.StringIO(text), format="pml")
+    asked = {question.name: question.formula for question in model.own_questions}
+    assert check(model, asked["p"]).verdict == verdict
