@@ -40,6 +40,7 @@ from ltlpipe.logic.propositions.syntax import (
     Remote,
     Text,
     compared,
+    given_parts,
     joined,
     negative,
 )
@@ -152,6 +153,11 @@ _NESTING = re.compile(r"[(\[]")
 MAX_NESTING = 10_000
 """Brackets and operators before an operand that a formula may have."""
 
+MAX_DEPTH = 250
+"""Operators inside each other that a proposition may have."""
+
+_TOO_DEEP = f"more than {MAX_DEPTH} operators inside each other in a proposition"
+
 
 def parse_proposition(text: str) -> Expression:
     """Return the expression that a proposition such as ``P_1=='CS'`` is.
@@ -161,7 +167,12 @@ def parse_proposition(text: str) -> Expression:
     FormulaError
         With the position of the first error.
     """
-    expression: Expression = _parsed(text, parser(_Propositions), _refusal(text))
+    refusal = _refusal(text)
+    expression: Expression = _parsed(text, parser(_Propositions), refusal)
+    try:
+        _refuse_deep(expression)
+    except FormulaError as error:
+        raise refusal(error.message, None) from None
     return expression
 
 
@@ -235,6 +246,8 @@ def formula_of(part: Any) -> Any:
     """Return a part of a formula as a Spot formula; expressions are propositions."""
     import spot
 
+    if isinstance(part, Expression):
+        _refuse_deep(part)
     if isinstance(part, Number):
         return spot.formula_tt() if part.value else spot.formula_ff()
     if isinstance(part, Operation) and part.operator == "!":
@@ -244,23 +257,38 @@ def formula_of(part: Any) -> Any:
     return spot.formula_ap(str(part)) if isinstance(part, Expression) else part
 
 
-def _expression_of(part: Any) -> Any:
+def _expression_of(part: Any, depth: int = 0) -> Any:
     """Return a Boolean formula of Spot as the expression that is 1 where it is true.
 
-    A temporal one stays what it is.
+    One with operators of the future or the past stays what it is.
     """
     if isinstance(part, Expression) or not part.is_boolean():
         return part
+    if depth > MAX_DEPTH:
+        raise _misplaced(_TOO_DEEP, None)
     kind = part.kindstr()
     if kind in ("tt", "ff"):
         return Number(int(kind == "tt"))
     if kind == "ap":
-        return parse_proposition(part.ap_name())
-    rules, operands = _Propositions(), [_expression_of(each) for each in part]
+        name = part.ap_name()
+        return part if name.startswith(PREFIX) else parse_proposition(name)
+    operands = [_expression_of(each, depth + 1) for each in part]
+    if not all(isinstance(operand, Expression) for operand in operands):
+        return part
     if kind in ("And", "Or"):
         return reduce(partial(joined, "&&" if kind == "And" else "||"), operands)
     names = {"Not": "negation", "Implies": "implies", "Equiv": "iff", "Xor": "xor"}
-    return getattr(rules, names[kind])(*operands)
+    return getattr(_Propositions(), names[kind])(*operands)
+
+
+def _refuse_deep(expression: Expression) -> None:
+    """Refuse an expression through which a recursive walk would not come."""
+    waiting: list[tuple[Any, int]] = [(expression, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise _misplaced(_TOO_DEEP, None)
+        waiting += [(part, depth + 1) for part in given_parts(node)]
 
 
 def _quoted(text: str) -> Expression:

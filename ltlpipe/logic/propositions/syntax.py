@@ -258,6 +258,20 @@ def compared(relation: str, left: Expression, right: Expression) -> Expression:
     return Operation(relation, (left, right))
 
 
+def given_parts(expression: Expression) -> Iterator[Expression]:
+    """Yield the operands of an expression that is not yet bound to a system."""
+    if isinstance(expression, Operation):
+        yield from expression.operands
+    elif isinstance(expression, Call):
+        yield from expression.arguments
+    elif isinstance(expression, Element):
+        yield expression.index
+    elif isinstance(expression, Remote):
+        yield from (expression.process, expression.subject)
+    elif isinstance(expression, Path):
+        yield from (index for _, index in expression.parts if index is not None)
+
+
 def nodes_in(expression: Expression) -> Iterator[Expression]:
     """Yield a bound expression and its parts."""
     yield expression

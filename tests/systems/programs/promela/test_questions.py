@@ -347,3 +347,24 @@ def test_truths_are_numbers(formula, verdict):
     model = load(io.StringIO(text), format="pml")
     asked = {question.name: question.formula for question in model.own_questions}
     assert check(model, asked["p"]).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    "level", ["(({} * 2) + 1)", "((!({})) + 1)", "(y && (z || {}))"]
+)
+def test_operators_inside_each_other_are_limited(level):
+    """A walk through them is recursive; what is too deep is refused."""
+    model = load(io.StringIO("byte z, y; active proctype P() { z = 1 }"), format="pml")
+    text = "z"
+    for _ in range(1_000):
+        text = level.format(text)
+    with pytest.raises(FormulaError, match="operators inside each other"):
+        check(model, f"G({text} + 0 == 1)")
+
+
+@pytest.mark.parametrize("part", ["Y z", "(Y z) && y", "!O z", "F z", "y && X z"])
+def test_what_other_states_say_is_no_number(part):
+    model = load(io.StringIO("byte z, y; active proctype P() { z = 1 }"), format="pml")
+    past = "Y" in part or "O" in part
+    with pytest.raises(FormulaError, match="a formula, expected a number"):
+        check(model, f"G(({part}) == 0)", past=past)
