@@ -59,7 +59,7 @@ from ltlpipe.strategies.substitutes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
@@ -400,6 +400,7 @@ class Portfolio:
         begun, owed, more = entry.work, entry.owed, FOUND_TURNS
         entry.owed = 0.0
         while True:
+            self._free_parked(grant.memory_bytes / (MOST_OPEN + 1))
             end = begun + owed + turn * entry.share
             answer = entry.advance(self._share(entry, end - entry.work, grant))
             if answer is not None:
@@ -445,16 +446,19 @@ class Portfolio:
     def _set_largest_aside(self) -> None:
         """Set aside the largest strategy that has not found a violation.
 
-        Among equals it is one that waits for its turn.
+        Before them go those that wait for another turn, which then begin again.
         """
-        at_work = self._at_work[::-1]
-        candidates = [e for e in at_work if not e.trace.has_found]
-        largest = max(candidates or at_work, key=lambda e: e.last.memory_bytes)
         why = "memory, shared with others"
-        if largest in self._parked.values():  # it waits for its turn already
-            self._close(largest, "set aside", why)
+        if self._parked:
+            self._close(_largest(self._parked.values()), "set aside", why)
         else:
-            self._set_aside(largest, why)
+            candidates = [e for e in self._at_work if not e.trace.has_found]
+            self._set_aside(_largest(candidates or self._at_work), why)
+
+    def _free_parked(self, memory: float) -> None:
+        """Close strategies that wait for another turn until they leave room enough."""
+        while sum(e.last.memory_bytes for e in self._parked.values()) > memory:
+            self._set_largest_aside()
 
     def _progress(self, entry: Entry, *, all_wait: bool = False) -> Progress:
         """Return the progress of the portfolio."""
@@ -522,6 +526,10 @@ class Portfolio:
         """Return the error that no strategy is left, and why."""
         told = "; ".join(f"{t.strategy}: {t.reason}" for t in self._tried)
         return UnsupportedError(f"no strategy can answer this: {told}")
+
+
+def _largest(entries: Iterable[Entry]) -> Entry:
+    return max(entries, key=lambda entry: entry.last.memory_bytes)
 
 
 def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run | None]:
