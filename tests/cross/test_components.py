@@ -54,8 +54,8 @@ def manners(draw):
 
 def in_a_manner(manner):
     """Let components be reduced so, and never be taken from the shelf."""
-    order = manner["order"]
-    limits = {name: manner[name] for name in ("cap_states", "small", "equivalence")}
+    limits = dict(manner)
+    order = limits.pop("order")
 
     original = merger.reduce_components
 

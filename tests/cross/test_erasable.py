@@ -9,8 +9,6 @@ the way out by strong bisimilarity is taken.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
-from unittest.mock import patch
 
 import pytest
 from hypothesis import assume, event, given, settings
@@ -26,6 +24,7 @@ from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.runtime.jobs import run
 from tests.components.factoring.products import random_network
 from tests.cross.test_agreement import ask, visible_word
+from tests.cross.test_components import in_a_manner
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, hoa_automata, networks
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
@@ -78,30 +77,6 @@ def manners(draw):
         "small": draw(st.sampled_from([0, 0, 1, 4])),
         "order": draw(st.none() | st.integers(0, 1000)),
     }
-
-
-def in_a_manner(manner):
-    """Let components be reduced so, and never be taken from the shelf."""
-    order = manner["order"]
-    limits = {name: manner[name] for name in ("cap_states", "small")}
-
-    original = merger.reduce_components
-
-    def reduce_components(network, visible, limit, known=None, shelf=None, enough=None):
-        heuristics = merger.HEURISTICS
-        if order is not None:
-            rng = random.Random(order)
-            heuristics = (lambda _: rng.random(),)
-        with (
-            patch.object(merger, "HEURISTICS", heuristics),
-            patch.object(merger, "ASKED_AFTER", 0),
-            patch.object(merger, "SEARCHED", 0),
-        ):
-            limit = replace(limit, **limits)
-            job = original(network, visible, limit, known, enough=enough)
-            return (yield from job)
-
-    return patch.object(merger, "reduce_components", reduce_components)
 
 
 REDUCTIONS = st.sampled_from(["components", "alphabet,components"])
