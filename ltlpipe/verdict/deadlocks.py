@@ -406,13 +406,15 @@ def watched(
     try:
         progress = next(job)
         while True:
-            work += progress.work
+            # Translating is no search: it ends, and how soon depends on the machine.
+            done = 0.0 if progress.waits else progress.work
+            work += done
             if known.growth is None and work >= due:
                 allowed = min(max(_SHARE * work, _LEAST), _MOST)
                 yield from _look(system, known, allowed)
                 due = 2 * work
             elif known.growth is not None:
-                left -= progress.work
+                left -= done
                 least = PATIENCE - PROOF_PATIENCE if proves() else 0.0
                 if left <= least and not has_found():
                     warn(known.growth, SystemWarning)

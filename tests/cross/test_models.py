@@ -12,6 +12,7 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
+from ltlpipe.runtime.errors import RoomError
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
 from tests.example_counts import examples
@@ -35,12 +36,18 @@ WAYS = [
 
 
 def explored(model):
-    """The reachable valuations and their steps, at most so many; None if more."""
+    """The reachable valuations and their steps, at most so many; None if more.
+
+    A program that starts processes without end has more, too.
+    """
     states = [model.initial()]
     index = {states[0]: 0}
     steps = []
     for state in states:  # grows while it is read
-        found = model.steps(state)
+        try:
+            found = model.steps(state)
+        except RoomError:
+            return None
         for step in found:
             if step.state not in index:
                 if len(states) == MAX_STATES:

@@ -90,6 +90,18 @@ def test_a_proof_without_states_has_more_time(monkeypatch, proves, pieces):
         watched.send(Grant())
 
 
+def test_a_translation_is_no_search():
+    """A worker that has just started takes its time, and ends no search."""
+    net = PetriNet(SENDER.places, SENDER.transitions)
+
+    def translated():
+        for _ in range(9):
+            yield Progress("translating", work=watching.PATIENCE, waits=(0,))
+
+    watching._GROWTH.of(net).growth = "unbounded"
+    assert len(list(watching.watched(translated(), net, None))) == 9
+
+
 def test_deadlocks():
     with pytest.warns(SystemWarning, match=TOLD):
         found = deadlocks(SENDER)
