@@ -145,6 +145,17 @@ def nodes_in(*expressions: Expression) -> Iterator[Expression]:
         todo += parts(expression)
 
 
+def may_fail(expression: Expression) -> bool:
+    """Whether a value might be lacking, by the form of an expression."""
+    return any(map(_is_partial, nodes_in(expression)))
+
+
+def _is_partial(node: Expression) -> bool:
+    if not (isinstance(node, Binary) and node.op in ("/", "%")):
+        return isinstance(node, (Lookup, Element))
+    return not (isinstance(node.right, Number) and node.right.value)
+
+
 def is_truth(expression: Expression) -> bool:
     """Whether the value of an expression is 0 or 1 by its form."""
     if isinstance(expression, Unary):

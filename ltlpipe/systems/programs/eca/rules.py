@@ -43,11 +43,11 @@ from ltlpipe.systems.programs.program import (
     Binary,
     EvaluationError,
     Expression,
-    Lookup,
     Number,
     Read,
     Unary,
     evaluate,
+    may_fail,
     nodes_in,
     parts,
 )
@@ -249,17 +249,6 @@ def is_connective(expression: Expression) -> bool:
     if isinstance(expression, Unary):
         return expression.op == "not"
     return isinstance(expression, Binary) and expression.op in ("&&", "||")
-
-
-def may_fail(expression: Expression) -> bool:
-    """Whether a value might be lacking, by the form of an expression."""
-    return any(map(_is_partial, nodes_in(expression)))
-
-
-def _is_partial(node: Expression) -> bool:
-    if not (isinstance(node, Binary) and node.op in ("/", "%")):
-        return isinstance(node, Lookup)
-    return not (isinstance(node.right, Number) and node.right.value)
 
 
 # --- from the tree to rules -------------------------------------------------

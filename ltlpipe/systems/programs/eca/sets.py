@@ -21,13 +21,14 @@ from ltlpipe.systems.programs.eca.liveness import (
     needed,
 )
 from ltlpipe.systems.programs.eca.ranges import Known, interval
-from ltlpipe.systems.programs.eca.rules import may_fail, reads
+from ltlpipe.systems.programs.eca.rules import reads
 from ltlpipe.systems.programs.program import (
     Binary,
     Lookup,
     Number,
     Read,
     Unary,
+    may_fail,
     parts,
     wrapped,
 )

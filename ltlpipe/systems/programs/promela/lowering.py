@@ -22,6 +22,7 @@ from ltlpipe.systems.programs.program import (
     FULL,
     Assignment,
     Binary,
+    EvaluationError,
     Message,
     Number,
     Process,
@@ -30,6 +31,7 @@ from ltlpipe.systems.programs.program import (
     Transition,
     converted,
     evaluate,
+    may_fail,
     position,
 )
 from ltlpipe.systems.programs.promela import syntax
@@ -43,6 +45,7 @@ from ltlpipe.systems.programs.promela.flow import (
 )
 from ltlpipe.systems.programs.promela.messages import Alternative, Messages
 from ltlpipe.systems.programs.promela.storage import (
+    FAULTS,
     GLOBAL,
     Frame,
     Plan,
@@ -50,6 +53,7 @@ from ltlpipe.systems.programs.promela.storage import (
     variables_in,
 )
 from ltlpipe.systems.programs.promela.syntax import nodes_in
+from ltlpipe.systems.programs.promela.tokens import input_error
 from ltlpipe.systems.programs.promela.translation import (
     all_of,
     any_of,
@@ -140,8 +144,7 @@ class Lowering(Messages):
         """Return the first state."""
         storage = self.storage
         values = [v.initial for v in storage.variables]
-        for variable in self.model.variables:
-            _assign(self._initialised(variable, GLOBAL), values)
+        self._begin(self.model.variables, GLOBAL, values)
         slot = 0
         for number, proctype in enumerate(self.model.proctypes):
             for _ in range(proctype.active):
@@ -154,17 +157,27 @@ class Lowering(Messages):
         slot = 0
         for number, proctype in enumerate(self.model.proctypes):
             for _ in range(proctype.active):
-                _assign(self._born(Frame(slot, number)), values)
+                self._begin(_alive_at_birth(proctype), Frame(slot, number), values)
                 slot += 1
         return values
 
+    def _begin(
+        self, variables: Sequence[syntax.Variable], frame: Frame, values: list[int]
+    ) -> None:
+        """Have variables begin in the first state."""
+        for variable in variables:
+            try:
+                _assign(self._initialised(variable, frame), values)
+            except EvaluationError:
+                message = f"the first value of {variable.name!r} fails"
+                message += f": {FAULTS[FAILED]}"
+                raise input_error(message, variable.place) from None
+
     def _born(self, frame: Frame) -> list[Assignment]:
         """Return how the variables of a process begin."""
-        proctype = self.model.proctypes[frame.proctype]
         return [
             assignment
-            for variable in proctype.variables
-            if variable.at_birth or _is_field(variable)
+            for variable in _alive_at_birth(self.model.proctypes[frame.proctype])
             for assignment in self._initialised(variable, frame)
         ]
 
@@ -334,7 +347,16 @@ class Lowering(Messages):
                     effects += self._initialised(variable, frame, again=True)[:1]
         elif isinstance(step, syntax.Assert) and self.assertions:
             effects.append(self.check(self.value(step.expression, frame), ASSERTION))
+        elif isinstance(step, syntax.Print):
+            for tree in step.values:
+                effects += self._tried(self.value(tree, frame))
         return [Alternative(effects=tuple(effects))]
+
+    def _tried(self, value: Expression) -> list[Assignment]:
+        """Return what evaluating an expression is, which may fail."""
+        if not may_fail(value):
+            return []
+        return [self.check(Binary("||", value, Number(1)), FAILED)]
 
     def _evaluated(
         self, step: syntax.Assign | syntax.Condition, frame: Frame
@@ -366,9 +388,8 @@ class Lowering(Messages):
         if target is None and step.target.variable in variables_in(step.value):
             return way
         value = self.value(step.value, frame, started)
-        if target is None:  # the value may fail
-            tried = Binary("||", value, Number(1))
-            return way._replace(effects=(*way.effects, self.check(tried, FAILED)))
+        if target is None:
+            return way._replace(effects=(*way.effects, *self._tried(value)))
         effect = self._set(target, value)
         return way._replace(effects=(*way.effects, effect))
 
@@ -430,6 +451,10 @@ class Lowering(Messages):
         # parameters belong to nobody yet.
         start = Transition(born.slot, 0, entry, None, None, tuple(effects), (), ())
         return start, tuple(checks)
+
+
+def _alive_at_birth(proctype: syntax.Proctype) -> list[syntax.Variable]:
+    return [v for v in proctype.variables if v.at_birth or _is_field(v)]
 
 
 def _is_field(variable: syntax.Variable) -> bool:

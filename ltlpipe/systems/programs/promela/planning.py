@@ -97,7 +97,7 @@ class _Watching(Interpreter):
     def target(self, action: Action, state: State) -> State | None:
         found = super().target(action, state)
         start = action.leader.start
-        if found is not None and start is not None and not found[-1]:
+        if found is not None and start is not None:
             self._note(action, start.process, found)
         return found
 
@@ -111,7 +111,8 @@ class _Watching(Interpreter):
         for parameter in translator.model.proctypes[number].parameters:
             address = translator.storage.address(parameter, Frame(slot, number))
             meant = translator.storage.held(parameter, state[address])
-            self.values[slot, parameter].add(meant)
+            failed = state[-1]  # so no argument is known beforehand
+            self.values[slot, parameter].add(None if failed else meant)
 
 
 def _tried(lowered: Lowered) -> Job[_Found]:

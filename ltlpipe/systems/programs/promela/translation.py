@@ -211,17 +211,21 @@ class Translator(ABC):
         return Binary("&&", after, Binary("<=", Read(state), Number(offset + n_nodes)))
 
     def _at(self, tree: syntax.RemoteLabel, frame: Frame) -> Expression:
-        choices = []
+        choices: list[Expression] = []
+        older: list[Expression] = []
         for other in self._frames(tree.proctype):
             node = self.storage.flows[other.proctype].labels.get(tree.label)
             if node is None or node.number < 0:
-                continue
+                return Number(0)
             number = self.storage.offsets[other] + node.number
             state = Read(self.storage.states[other.slot])
             here = equal(state, Number(number))
             if tree.pid is not None:
                 pid = self.value(tree.pid, frame)
                 here = all_of([equal(pid, Number(other.slot)), here])
+            else:  # as in Spin, that of the first that there is
+                here = all_of([*older, here])
+                older.append(negated(self.alive(other)))
             choices.append(here)
         return any_of(choices)
 

@@ -97,6 +97,20 @@ COUNTS = {
         ),
         8,
     ),
+    "a label without a number is one of the first process that there is": (
+        (
+            "byte x; proctype P(byte k) { x == k; L: x == 9 }"
+            "init { run P(1); run P(2); x = 2; P@L; x = 4 }"
+        ),
+        5,
+    ),
+    "or of the next where the first has ended": (
+        (
+            "byte x; active [2] proctype P() { byte y = 3; x == _pid; L: x == 0 }"
+            "active proctype R() { do :: P@L -> x = 2; break :: x < 2 -> x++ od }"
+        ),
+        36,
+    ),
     "a channel in a message": (
         (
             "chan c = [1] of { chan }; chan a = [1] of { byte }; chan b ="
@@ -176,6 +190,37 @@ FAULTS = {
 
 
 FAULTS |= {
+    "enabled of itself, in an escape": (
+        "byte x; active proctype P() { { x = 1; x = 2 } unless { enabled(_pid) } }",
+        "division",
+    ),
+    "a channel, in an escape": (
+        "chan c; byte x; active proctype P() { { x = 1; x = 2 } unless { c?x } }",
+        "channel",
+    ),
+    "select in d_step": (
+        "byte x; active proctype P() { d_step { select(x : 0 .. 2); x == 1 } }",
+        "d_step",
+    ),
+    "an argument": (
+        "byte x = 2, a[2]; proctype Q(byte k) { x = k } init { run Q(a[x]); x = 5 }",
+        "index",
+    ),
+    "an argument that is else always the same": (
+        (
+            "chan q[2] = [1] of { byte }; byte x; proctype Q(chan c) { c!1 }"
+            "init { if :: x = 1 :: x = 2 fi; run Q(q[x]) }"
+        ),
+        "index",
+    ),
+    "what is printed": (
+        'byte x = 3, a[2]; active proctype P() { printf("%d", a[x]); x = 1 }',
+        "index",
+    ),
+    "what nobody wants": (
+        "byte x = 3, a[2]; active proctype P() { _ = a[x]; x = 1 }",
+        "index",
+    ),
     "too few fields": (
         "chan q = [1] of { byte, byte }; active proctype P() { q!1 }",
         "other fields",
@@ -198,6 +243,20 @@ def test_faults(text, fault):
 
     assert fault in model.fault(failed)
     assert not model.steps(failed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "byte a[2]; byte x = a[5]; active proctype P() { skip }",
+        "byte z; active proctype P() { byte x = 3 / z; skip }",
+        "chan c; active proctype P() { byte x = len(c); skip }",
+    ],
+)
+def test_first_values_that_fail(text):
+    """There is no first state then, and no run to show."""
+    with pytest.raises(InputError, match=r"m\.pml:1: .* first value of 'x' fails: an"):
+        model_of(text)
 
 
 def test_hidden_variables_that_are_read():
