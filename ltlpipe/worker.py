@@ -86,6 +86,9 @@ def _answer(connection: socket.socket, request: dict[str, Any]) -> None:
         Message({kind: value}).send(connection)
 
     try:
+        if request["folder"] is not None:  # the worker may have begun in another one
+            with suppress(OSError):  # the paths will be missed
+                os.chdir(request["folder"])
         function, tells = _function(request["operation"])
         tell("begun", {"cpu": time.process_time(), "bytes": resident_bytes()})
         given = {"tell": partial(tell, "part")} if tells else {}

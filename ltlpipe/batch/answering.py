@@ -148,7 +148,7 @@ class Systems:
         """
         if not isinstance(task.system, tuple):
             return task.system
-        digest = self._digests.system(task.system)
+        digest = self._digests.system(task.system, manner)
         if reading.expected is not None and digest != reading.expected.system:
             raise _changed(task.system[0])
         place = (*digest, *map(str, manner.values()))

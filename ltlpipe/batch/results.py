@@ -389,8 +389,8 @@ class Origins:
         automaton, whose file is not recorded.
         """
         for files, identity in self._of_task.get(key, ()):
-            system, (kind, _), _ = json.loads(identity)
-            unchanged = list(self._digests.system(files)) == system
+            system, (kind, _), options = json.loads(identity)
+            unchanged = list(self._digests.system(files, options)) == system
             if kind == "formula" and unchanged and key_of(identity, versions) == key:
                 return files
         return None

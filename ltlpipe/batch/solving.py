@@ -331,7 +331,7 @@ class _Agenda:
         self._known: list[Row] = []
         self._digests = Digests()
         self._keys: list[str] = []
-        merged = [{**options, **task.options} for task in tasks]
+        self._options = merged = [{**options, **task.options} for task in tasks]
         self._columns = [
             option_columns(given, is_translated=task.is_translated)
             for task, given in zip(tasks, merged, strict=True)
@@ -387,10 +387,10 @@ class _Agenda:
         task = self._tasks[number]
         if self._store is None:
             return None
-        return Expected(
-            self._digests.system(task.system) if isinstance(task.system, tuple) else (),
-            self._digests.question(task),
-        )
+        system: tuple[str, ...] = ()
+        if isinstance(task.system, tuple):
+            system = self._digests.system(task.system, self._options[number])
+        return Expected(system, self._digests.question(task))
 
     def record(self, row: Row) -> None:
         """Keep a result, if there is a store; leave an interrupted task to others."""

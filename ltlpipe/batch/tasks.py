@@ -3,10 +3,10 @@
 Their sources are in `ltlpipe.batch.task_sources`.
 
 Two tasks are the same if their contents are, whatever their names.  The key of a task
-is a hash of the contents of the system's files, the text of the formula (or the
-contents of the automaton's file), the options that differ from their defaults, and the
-versions of ltlpipe and Spot.  So a task in a renamed folder is recognised, and a
-changed file makes a new task.
+is a hash of the contents of the system's files and of those that they include, the text
+of the formula (or the contents of the automaton's file), the options that differ from
+their defaults, and the versions of ltlpipe and Spot.  So a task in a renamed folder is
+recognised, and a changed file makes a new task.
 
 Options of single tasks can be text: cells of a task table, values of a grid.  A grid is
 written ``emptiness=se05,couvreur99 acceptance=ba,tgba``: the values of an option have
@@ -33,6 +33,7 @@ from ltlpipe.logic.formulas import Formula, formula_text, identifier
 from ltlpipe.question.given_options import (
     DEFAULT,
     configuration_of,
+    manner_of,
     options_of,
 )
 from ltlpipe.question.options import NEVER, OPTIONS, SOLVE, Options
@@ -47,7 +48,7 @@ from ltlpipe.runtime.names import nearest
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
 from ltlpipe.systems.networks.lts import Network, network_digest
-from ltlpipe.systems.reading import load_job
+from ltlpipe.systems.reading import included_files, load_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -175,21 +176,31 @@ def file_kind(path: str) -> str:
     return split_suffix(path)[1] + (".gz" if path.lower().endswith(".gz") else "")
 
 
-def file_digest(path: str) -> str:
-    """Return the digest of a file's contents and format.
+def file_digest(path: str, **manner: Any) -> str:
+    """Return the digest of a file's format, its contents, and those that it includes.
 
-    A file that cannot be read has a digest of the error: once it can be read, the task
-    is a different one.
+    The manner is that in which it is read as a system; see `ltlpipe.load`.  A file that
+    cannot be read has a digest of its place and the error: once it can be read, the
+    task is a different one.
     """
     kind = file_kind(path)
-    digest = hashlib.sha256()
     try:
-        with open_regular(path) as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
+        digest = _content(path)
+        with suppress(InputError, UnsupportedError):  # reported when it is loaded
+            for other in included_files(path, **manner):
+                digest.update(_content(other).digest())
     except (OSError, ValueError, InputError) as error:
-        return f"{kind}:unreadable:{getattr(error, 'strerror', None)}"
+        place = os.path.abspath(path)  # noqa: PTH100
+        return f"{kind}:{place}:unreadable:{getattr(error, 'strerror', None)}"
     return f"{kind}:{digest.hexdigest()}"
+
+
+def _content(path: str) -> Any:
+    digest = hashlib.sha256()
+    with open_regular(path) as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest
 
 
 def system_digest(system: Network | SpotGraph) -> str:
@@ -207,18 +218,25 @@ class Digests:
     """
 
     def __init__(self) -> None:
-        self._files: dict[str, str] = {}
+        self._files: dict[tuple[str, str], str] = {}
         self._networks: dict[int, str] = {}
 
-    def _file(self, path: str) -> str:
-        if path not in self._files:
-            self._files[path] = file_digest(path)
-        return self._files[path]
+    def _file(self, path: str, **manner: Any) -> str:
+        place = path, repr(sorted(manner.items()))
+        if place not in self._files:
+            self._files[place] = file_digest(path, **manner)
+        return self._files[place]
 
-    def system(self, system: System | tuple[str, ...]) -> tuple[str, ...]:
-        """Return the digests of a system's files, or of the system in memory."""
+    def system(
+        self, system: System | tuple[str, ...], options: Mapping[str, Any]
+    ) -> tuple[str, ...]:
+        """Return the digests of a system's files, or of the system in memory.
+
+        The options say in which manner the files are read.
+        """
         if isinstance(system, tuple):
-            return tuple(self._file(path) for path in system)
+            manner = manner_of(options)
+            return tuple(self._file(path, **manner) for path in system)
         number = id(system)
         if number not in self._networks:
             self._networks[number] = system_digest(portable(system))
@@ -226,9 +244,9 @@ class Digests:
 
     def loaded(self, files: tuple[str, ...], **manner: Any) -> Job[System | None]:
         """Load a system from files; None if they have changed meanwhile."""
-        before = self.system(files)
+        before = self.system(files, manner)
         system = yield from load_job(files, **manner)
-        return system if Digests().system(files) == before else None
+        return system if Digests().system(files, manner) == before else None
 
     def question(self, task: Task) -> tuple[str, str]:
         """Return the kind of a question, and the digest of its contents."""
@@ -250,7 +268,7 @@ class Digests:
             else value
             for name, value in options.items()
         }
-        system, question = self.system(task.system), self.question(task)
+        system, question = self.system(task.system, options), self.question(task)
         return json.dumps([system, question, json.loads(options_text(contents))])
 
     def _contents(self, automaton: Any) -> str | None:

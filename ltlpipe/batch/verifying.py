@@ -254,16 +254,16 @@ class _Inputs:
                 raise LtlpipeError(f"its {name} is in no file")
             listed = [files] if isinstance(files, str) else files
             found[name] = tuple(
-                self._file(file, digest)
+                self._file(file, digest, options if name == "system" else {})
                 for file, digest in zip(listed, digests, strict=True)
             )
         return found
 
-    def _file(self, file: str, digest: str) -> str:
-        """Return where a file is that has a digest."""
+    def _file(self, file: str, digest: str, options: Mapping[str, Any]) -> str:
+        """Return where a file is that has a digest, read as options say."""
         there = list(self._places(file))
         for place in there:
-            if self._digests.system((place,)) == (digest,):
+            if self._digests.system((place,), options) == (digest,):
                 return place
         why = "holds something else now" if there else "is not there"
         raise LtlpipeError(f"{file} {why}")

@@ -199,7 +199,9 @@ def call(
     LtlpipeError, RuntimeError
         What the operation has raised; see `ltlpipe.runtime.wire.error_from_dict`.
     """
-    request = Message({"operation": operation, "arguments": arguments})
+    request = Message(
+        {"operation": operation, "arguments": arguments, "folder": _folder()}
+    )
     workers = _of_this_process()
     reply: dict[str, Any] | None = None
     while reply is None:  # it may have died while idle
@@ -226,6 +228,13 @@ def call(
     if "error" in reply:
         raise error_from_dict(reply["error"])
     return reply["result"]
+
+
+def _folder() -> str | None:
+    """Return the folder in which relative paths begin; None if it has gone."""
+    with suppress(OSError):
+        return os.getcwd()  # noqa: PTH109
+    return None
 
 
 _codecs: dict[str, tuple[Callable[[Any], Any], ...]] = {}

@@ -239,6 +239,27 @@ def load_job(
     return system  # type: ignore[no-any-return]
 
 
+def included_files(path: str, **manner: Any) -> list[str]:
+    """Return the other files that one of a system includes, in order; see `load`.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        It cannot be read, or an option is wrong.
+    """
+    said = _manner(**manner)
+    form = _promised(path, said)
+    if form is None or "include" not in form.takes:
+        return []
+    text = complete(decode(complete(read_chunks(path)), path, LATIN_1))
+    if "include" not in text:
+        return []
+    from ltlpipe.systems.programs.promela.preprocessing import included
+
+    options = said.options.get("define", ()), said.options.get("include", ())
+    return included(text, path, *options)
+
+
 def source_job(path: str, *, format: str | None = None) -> Job[EcaSource]:
     """Read a program of the RERS challenge; nothing is analysed but its form.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from ltlpipe import FormulaError, InputError, UnsupportedError, solve
+from ltlpipe import FormulaError, InputError, UnsupportedError, solve, verify
 from ltlpipe.automata.translation import automaton as ltlpipe_automaton
 from ltlpipe.batch.task_sources import find_tasks, multiplied, read_tasks
 from ltlpipe.batch.tasks import (
@@ -19,6 +21,7 @@ from ltlpipe.batch.tasks import (
     parse_grid,
     setting_value,
 )
+from ltlpipe.systems.reading import included_files
 from tests.batch.faults import RING
 from tests.cli.command_line import RING as RING_TEXT
 
@@ -320,3 +323,65 @@ def test_a_constraint_of_each_task(folder, monkeypatch):
     pairs = [(folder / "x.aut", "G a")]
     frame = solve(pairs, jobs=1, constraint="only-a.hoa")
     assert frame["verdict"].tolist() == ["holds"]
+
+
+COUNTER = """#include "limit.h"
+byte x;
+active proctype P() { do :: x < N -> x++ :: else -> x = 0 od }
+"""
+
+
+def counter(folder, limit):
+    """A model whose limit is in a file that it includes."""
+    folder.mkdir(exist_ok=True)
+    (folder / "model.pml").write_text(COUNTER)
+    (folder / "limit.h").write_text(f"#define N {limit}\n")
+    return str(folder / "model.pml")
+
+
+def test_equal_models_that_include_other_files(tmp_path):
+    """The system that was loaded for the first is not that of the second."""
+    models = [counter(tmp_path / name, k) for name, k in (("a", 5), ("b", 2))]
+    frame = solve([(model, "G(x <= 2)") for model in models])
+    assert frame["verdict"].tolist() == ["violated", "holds"]
+
+
+def test_a_store_knows_included_files(tmp_path):
+    """A task whose included file has changed is another one."""
+    asked = [(counter(tmp_path / "a", 2), "G(x <= 2)")]
+    store = tmp_path / "run.sqlite"
+    first = [solve(asked, store=store)["verdict"][0] for _ in range(2)]
+    counter(tmp_path / "a", 5)
+    assert (first, solve(asked, store=store)["verdict"][0]) == (
+        ["holds", "holds"],
+        "violated",
+    )
+    assert verify(store)["finding"].tolist() == ["confirmed"]
+    counter(tmp_path / "a", 3)
+    assert verify(store)["finding"].tolist() == ["not-checked"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "found"),
+    [
+        ("byte x;\n", {}, []),
+        ('#include "limit.h"\n', {}, ["limit.h"]),
+        ('#ifdef A\n#include "limit.h"\n#endif\n', {}, []),
+        ('#ifdef A\n#include "limit.h"\n#endif\n', {"define": "A"}, ["limit.h"]),
+        ('#define F "limit.h"\n#include F\n', {}, ["limit.h"]),
+        ('#include "far.h"\n', {"include": ["{}/far"]}, ["far.h"]),
+        ('#include "both.h"\n#include "missing.h"\n', {}, ["both.h", "limit.h"]),
+    ],
+)
+def test_which_files_are_included(tmp_path, text, options, found):
+    """Those that are opened, also by files that are included."""
+    model = Path(counter(tmp_path / "a", 2))
+    model.write_text(text)
+    (model.parent / "both.h").write_text('#include "limit.h"\n')
+    (model.parent / "far").mkdir()
+    (model.parent / "far" / "far.h").write_text("")
+    given = {
+        name: said if isinstance(said, str) else [s.format(model.parent) for s in said]
+        for name, said in options.items()
+    }
+    assert [Path(p).name for p in included_files(str(model), **given)] == found

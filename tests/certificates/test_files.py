@@ -308,3 +308,23 @@ def test_a_limit_leaves_the_verdict(tmp_path, monkeypatch):
         verdict = check(str(system), "G(a -> F b)", certificate=str(path))
     assert (verdict.verdict, verdict.certificate) == ("holds", None)
     assert list(tmp_path.iterdir()) == [system]
+
+
+def test_how_a_model_was_read(tmp_path):
+    """Macros, folders of included files, and the most processes."""
+    model, path = tmp_path / "m.pml", str(tmp_path / "a.cert")
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "f.h").write_text("#define STEP 1\n")
+    model.write_text(
+        '#include "f.h"\nbyte x;\n'
+        "active proctype P() { do :: x < N -> x = x + STEP :: else -> x = 0 od }\n"
+    )
+    read = {"define": ["N=2"], "include": [str(tmp_path / "far")], "processes": 3}
+    asked = {"formula": "G(x <= 2)", "certificate": path}
+    assert check(str(model), **asked, **read).verdict == "holds"
+    found = verify_certificate(path)
+    assert (found.result, found.reason) == ("verified", None)
+    assert "--define=N=2; --include=" in found.claim
+    assert "--processes=3" in found.claim
+    (tmp_path / "far" / "f.h").write_text("#define STEP 3\n")
+    assert verify_certificate(path).result == "refused"

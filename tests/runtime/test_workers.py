@@ -403,3 +403,11 @@ def test_a_worker_that_is_suspended_while_it_starts(monkeypatch):
 
     with pytest.raises(StoppedError, match="timeout"):
         run(call("echo", value=1), Limits(timeout=0.5), observer=stop)
+
+
+def test_relative_paths_begin_where_the_caller_is(tmp_path, monkeypatch):
+    """A worker may have been started in another folder."""
+    before = run(call("pid"))
+    monkeypatch.chdir(tmp_path)
+    assert run(call("folder")) == str(tmp_path)
+    assert run(call("pid")) == before

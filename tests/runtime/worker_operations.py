@@ -51,6 +51,10 @@ def pid():
     return os.getpid()
 
 
+def folder():
+    return str(Path.cwd())
+
+
 def spin(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:

@@ -84,12 +84,16 @@ class About(NamedTuple):
     initial: str | None = None
     mealy: str = "label"
     semantics: str | None = None
+    define: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    processes: int | None = None
 
     @property
     def manner(self) -> dict[str, Any]:
         """What was not as by default when the files were read."""
-        names = "format", "alphabet", "initial", "mealy", "semantics"
-        said = {name: getattr(self, name) for name in names}
+        said = self._asdict()
+        for name in ("name", "files"):
+            del said[name]
         usual = self._field_defaults
         return {name: way for name, way in said.items() if way != usual[name]}
 

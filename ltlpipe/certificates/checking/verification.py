@@ -227,7 +227,11 @@ def claim_of(document: Document | LinearDocument, name: str) -> str:
     what = told.get(document.asked, f"violates {document.formula}")
     allowed = " that the constraint allows" if document.constraint else ""
     stutters = {"actions": False, "states": True}[document.letters]
-    about = [f"--{name}={value}" for name, value in document.system.manner.items()]
+    about = [
+        f"--{name}={value}"
+        for name, said in document.system.manner.items()
+        for value in (said if isinstance(said, tuple) else (said,))
+    ]
     if document.stutters != stutters:
         about.append(f"--deadlock={'stutter' if document.stutters else 'ignore'}")
     about += [f"--fair-sets={names}" for names in document.fair_sets]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
+from contextlib import suppress
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +43,7 @@ def preprocess(
         A definition is neither ``NAME`` nor ``NAME=VALUE``.
     """
     preprocessor = _Preprocessor(file, folders)
-    for given in defines:
-        preprocessor.define("{} {}".format(*_definition_of(given)))
-    preprocessor.parse(text.replace(_RANDOM, _HIDDEN), file)
-    preprocessor.keep(text, file)
+    preprocessor.begin(text, defines)
     pieces: list[str] = []
     starts: list[int] = []
     places: list[Place] = []
@@ -62,6 +60,21 @@ def preprocess(
         length += len(value)
         before = token
     return Preprocessed("".join(pieces), starts, places, preprocessor.macros_left())
+
+
+def included(
+    text: str, file: str, defines: Sequence[str] = (), folders: Sequence[str] = ()
+) -> list[str]:
+    """Return the other files that are opened while a text is preprocessed, in order.
+
+    Where it cannot be preprocessed they are those in front of what is wrong.
+    """
+    preprocessor = _Preprocessor(file, folders)
+    with suppress(InputError, UnsupportedError):
+        preprocessor.begin(text, defines)
+        while preprocessor.token():
+            pass
+    return [path for path in preprocessor.lines if path != os.path.abspath(file)]
 
 
 def _would_join(before: Any, token: Any) -> bool:
@@ -89,6 +102,13 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         self.offsets: dict[str, list[int]] = {}
         self.n_expanded = 0
         self.reached = ("", 0, 0)  # file, line and column of the last token
+
+    def begin(self, text: str, defines: Sequence[str]) -> None:
+        """Take in a text, with macros defined in front of it."""
+        for given in defines:
+            self.define("{} {}".format(*_definition_of(given)))
+        self.parse(text.replace(_RANDOM, _HIDDEN), self.file)
+        self.keep(text, self.file)
 
     def keep(self, text: str, path: str) -> None:
         """Remember the lines of a file, as pcpp numbers its characters."""
