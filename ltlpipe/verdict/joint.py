@@ -4,6 +4,9 @@ Assertions, end states and formulas ``G p`` ask the same states.  Their conjunct
 holds iff each of them does; where it is violated, the run tells which are to be asked
 alone, and the others are asked together again.  What that run shows is kept: a search
 of one invariant may end at a limit before it finds a run of its own.
+
+A shortest lasso of the product that violates an invariant before its cycle begins is a
+shortest one for that invariant, too: it needs no search of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from ltlpipe.verdict.judgement import spelt_for
 from ltlpipe.verdict.verdict import CRASH, HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ltlpipe.question.options import Options
     from ltlpipe.runtime.jobs import Job
@@ -46,7 +49,7 @@ class Joint(NamedTuple):
     Parameters
     ----------
     verdicts : dict
-        Nothing is left to be asked.
+        Nothing is left to be asked: they hold, or no run is shorter.
     violations : dict
         By a run that was found for others, too; a search alone may find a better one.
     """
@@ -109,7 +112,7 @@ def joint_verdicts(
     while len(left) > 1:
         both = joined(list(left.values()))
         verdict = None if both is None else ask(Property(both))
-        if verdict is None:
+        if both is None or verdict is None:
             break
         if verdict.verdict == HOLDS or verdict.reason == INTERRUPTED:
             told = {place: _about(verdict, f, left) for place, f in left.items()}
@@ -119,7 +122,11 @@ def joint_verdicts(
             violated = {p: f for p, f in left.items() if run(_is_violated(f, verdict))}
             for place, formula in violated.items():
                 about = _about(verdict, formula, left)
-                found.violations[place] = run(_spelt(system, formula, options, about))
+                spelt = run(_spelt(system, formula, options, about))
+                if options.shortest or not _is_best(spelt, violated.values()):
+                    found.violations[place] = spelt
+                else:
+                    found.verdicts[place] = _as_of(system, spelt, formula, both)
                 del left[place]
         except StoppedError:  # each is asked alone
             break
@@ -152,6 +159,32 @@ def _spelt(
         formula, *spelling[1:], len(shown.prefix), one_at_a_time=False
     )
     return replace(verdict, lasso=replace(shown, bad_prefix=steps))
+
+
+def _is_best(verdict: Verdict, violated: Iterable[Formula]) -> bool:
+    """Whether the run of a joint verdict, spelt for one invariant, is a best one.
+
+    Where runs end, a question alone tells more: an end or a fault, not a lasso.
+    """
+    lasso = verdict.lasso
+    if lasso is None or lasso.shortest_of is None or lasso.bad_prefix is None:
+        return False
+    names = " ".join(formula.text for formula in violated)
+    is_about_ends = any(name in names for name in ("deadlock", "_fault", "_valid_end"))
+    return lasso.bad_prefix <= len(lasso.prefix) and not is_about_ends
+
+
+def _as_of(system: System, verdict: Verdict, own: Formula, both: Formula) -> Verdict:
+    """Return a verdict as that of one invariant alone.
+
+    If that is about another model, in which assertions do not fail, say, there may be
+    shorter runs.
+    """
+    ask = getattr(system, "for_question", None)
+    texts = Property(own).propositions, Property(both).propositions
+    if ask is None or verdict.lasso is None or ask(texts[0]) is ask(texts[1]):
+        return verdict
+    return replace(verdict, lasso=replace(verdict.lasso, shortest_of=None))
 
 
 def is_invariant(formula: Formula) -> bool:

@@ -44,7 +44,8 @@ def compare(seed):
         texts.append("G !_fault")
     rng.shuffle(texts)
     found, _ = together(model, texts)
-    for place, verdict in found.violations.items():
+    best = {p: v for p, v in found.verdicts.items() if v.verdict == "violated"}
+    for place, verdict in [*found.violations.items(), *best.items()]:
         alone = check(model, texts[place], reduce="none")
         assert verdict.verdict == alone.verdict == "violated", (seed, texts)
         assert verdict.formula == verdict.lasso.formula == texts[place]
@@ -55,21 +56,39 @@ def compare(seed):
             if complete(violates(formula, letters, word[:n_steps], n_steps - 1))
         )
         assert verdict.lasso.bad_prefix == next(bad), (seed, texts)
-    for place, verdict in found.verdicts.items():
+        if place in best and verdict.lasso.shortest_of:
+            n_steps = len(verdict.lasso.actions)
+            assert n_steps <= len(alone.lasso.actions), (seed, texts)
+            _is_run_of(model, texts[place], verdict.lasso)
+    held = {p: v for p, v in found.verdicts.items() if p not in best}
+    for place, verdict in held.items():
         expected = check(model, texts[place], reduce="none").verdict
         assert verdict.verdict == expected == "holds", (seed, texts)
         assert verdict.formula == texts[place]
-        assert len(verdict.stats.details[TOGETHER]) == len(found.verdicts)
+        assert len(verdict.stats.details[TOGETHER]) == len(held)
     holding = [
         place
         for place, text in enumerate(texts)
         if text[0] == "G" and check(model, text, reduce="none").verdict == "holds"
     ]
-    assert sorted(found.verdicts) == (holding if len(holding) > 1 else []), (
+    assert sorted(held) == (holding if len(holding) > 1 else []), (
         seed,
         texts,
     )
     return len(found.verdicts) + len(found.violations)
+
+
+def _is_run_of(model, text, lasso):
+    """Whether a question alone is about a model that has the run of a lasso."""
+    about = model.for_question([text])
+    for before, action, after in zip(
+        lasso.states, lasso.actions, lasso.states[1:], strict=False
+    ):
+        steps = list(about.each_step(tuple(before.tolist())))
+        if action < 0:
+            assert not steps
+        else:
+            assert (action, tuple(after.tolist())) in steps
 
 
 def test_random_models():
@@ -106,7 +125,7 @@ def test_what_is_violated_is_left_out():
         always = f"{atom} || !{atom}"
         texts = [f"G !({always})", f"G(deadlock -> {always})", f"G({always})"]
         found, n_asked = together(model, texts)
-        assert sorted(found.verdicts) == [1, 2]
-        assert sorted(found.violations) == [0]
+        assert sorted([*found.verdicts, *found.violations]) == [0, 1, 2]
+        assert [found.verdicts[place].verdict for place in (1, 2)] == ["holds"] * 2
         assert n_asked == 2
         return

@@ -170,7 +170,8 @@ def wrapped(value: int) -> int:
     return (value + 0x80000000 & 0xFFFFFFFF) - 0x80000000
 
 
-def _divided(a: int, b: int) -> int:
+def divided(a: int, b: int) -> int:
+    """Return a quotient as C has it."""
     if b == 0:
         raise EvaluationError("division by zero")
     quotient = abs(a) // abs(b)
@@ -181,8 +182,8 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": _divided,
-    "%": lambda a, b: a - b * _divided(a, b),
+    "/": divided,
+    "%": lambda a, b: a - b * divided(a, b),
     "&": lambda a, b: a & b,
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,

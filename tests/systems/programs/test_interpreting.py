@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
+from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.model import read_dve_model
 from tests.systems.programs.plain_functions import plain_functions, successors
 
@@ -19,6 +20,11 @@ def targets(text):
     made = successors(packed.expand, packed, packed.initial)
     assert packed.unpack(made.rows).tolist() == [list(s.state) for s in steps]
     assert made.actions.tolist() == [s.action for s in steps]
+    with patch("ltlpipe.systems.programs.interpreting._OFTEN", 0):
+        interpreter = Interpreter(model.program)
+        for _ in range(2):  # by walks over trees, and by functions
+            found = list(interpreter.steps(model.initial()))
+            assert found == [(s.action, s.state) for s in steps]
     return [model.shown(s.state) for s in steps]
 
 

@@ -29,7 +29,7 @@ from ltlpipe.systems.programs.promela.propositions import (
 )
 from ltlpipe.systems.programs.promela.resolving import resolved
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
-from ltlpipe.systems.programs.promela.syntax import Place
+from ltlpipe.systems.programs.promela.syntax import Assert, Place, nodes_in
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
 from ltlpipe.systems.propositions.binding import DEADLOCK
 
@@ -71,6 +71,8 @@ class _Family:
 
     def __init__(self, tree: syntax.Model, plan: Plan, *, can_grow: bool) -> None:
         self.tree, self._plan, self._can_grow = tree, plan, can_grow
+        nodes = nodes_in(tree.proctypes)
+        self._asserts = any(isinstance(node, Assert) for node in nodes)
         self._models: dict[tuple[bool, bool, frozenset[str]], PromelaModel] = {}
 
     def model(
@@ -81,6 +83,7 @@ class _Family:
         mentions: frozenset[str] = frozenset(),
     ) -> PromelaModel:
         """Return the model whose assertions fail, or not, and which tells more."""
+        assertions = assertions and self._asserts
         key = assertions, has_last, mentions
         if key not in self._models:
             tree = replace(self.tree, mentions=self.tree.mentions | mentions)
