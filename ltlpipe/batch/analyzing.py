@@ -48,6 +48,7 @@ from ltlpipe.runtime.jobs import (
     TIMEOUT,
     StoppedError,
     ended_by_ctrl_c,
+    guided,
     side_by_side,
     wait,
 )
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.table import Row
     from ltlpipe.logic.history import Dialect
-    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.jobs import Grant, Job, Progress
 
 ANALYSIS_DTYPES = {
     "formula": "string",
@@ -350,21 +351,20 @@ def within(
     a worker do not count.
     """
     started, error = time.monotonic(), None
+
+    def turn(progress: Progress) -> Job[Grant]:
+        nonlocal started
+        if progress.phase == workers.STARTING:
+            started = time.monotonic()
+        is_late = is_over(time.monotonic() - started)
+        if is_late and not wait(progress.waits, 0):
+            raise StoppedError(TIMEOUT)
+        return (yield progress)
+
     try:
-        progress = next(job)
-        while True:
-            if progress.phase == workers.STARTING:
-                started = time.monotonic()
-            is_late = is_over(time.monotonic() - started)
-            if is_late and not wait(progress.waits, 0):
-                raise StoppedError(TIMEOUT)
-            progress = job.send((yield progress))
-    except StopIteration:
-        pass
+        yield from guided(job, turn)
     except (LtlpipeError, StoppedError) as raised:
         error = raised
-    finally:
-        job.close()
     return error, time.monotonic() - started
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.runtime.jobs import Job, Progress, Result
+from ltlpipe.runtime.jobs import Progress, guided
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.jobs import Grant
+    from ltlpipe.runtime.jobs import Grant, Job, Result
 
 COMPONENTS = "reducing components"
 FACTORING = "factoring components"
@@ -46,15 +46,10 @@ def counting(items: float) -> Progress:
 
 def holding(job: Job[Result], n_bytes: float) -> Job[Result]:
     """Advance a job for a caller that holds `n_bytes` itself."""
-    try:
-        progress = next(job)
-        while True:
-            held = progress.memory_bytes + n_bytes
-            grant: Grant = yield progress._replace(memory_bytes=held)
-            left = grant._replace(memory_bytes=grant.memory_bytes - n_bytes)
-            progress = job.send(left)
-    except StopIteration as end:
-        result: Result = end.value
-        return result
-    finally:
-        job.close()
+
+    def turn(progress: Progress) -> Job[Grant]:
+        held = progress.memory_bytes + n_bytes
+        grant = yield progress._replace(memory_bytes=held)
+        return grant._replace(memory_bytes=grant.memory_bytes - n_bytes)
+
+    return guided(job, turn)

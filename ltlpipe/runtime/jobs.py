@@ -476,6 +476,24 @@ def side_by_side(jobs: Iterable[Job[Result]], most: int) -> Iterator[Result]:
             job.close()
 
 
+def guided(job: Job[Result], turn: Callable[[Progress], Job[Grant]]) -> Job[Result]:
+    """Advance a job whose progress, and what it is granted, pass through `turn`.
+
+    `turn` is a job itself: it is given each progress, yields what is reported in its
+    place, and returns the grant.  What it raises ends the job.
+    """
+    try:
+        progress = next(job)
+        while True:
+            grant = yield from turn(progress)
+            progress = job.send(grant)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        job.close()
+
+
 def bounded(job: Job[Result], work: float) -> Job[Result]:
     """Advance a job as long as it has done less than so many units of work.
 
@@ -484,19 +502,17 @@ def bounded(job: Job[Result], work: float) -> Job[Result]:
     TooMuchWorkError
         It has not ended by then; it is closed.
     """
-    try:
-        progress = next(job)
-        while True:
-            work -= progress.work
-            if work <= 0:
-                raise TooMuchWorkError
-            grant = yield progress
-            progress = job.send(grant._replace(work=min(grant.work, work)))
-    except StopIteration as end:
-        result: Result = end.value
-        return result
-    finally:
-        job.close()
+    left = work
+
+    def turn(progress: Progress) -> Job[Grant]:
+        nonlocal left
+        left -= progress.work
+        if left <= 0:
+            raise TooMuchWorkError
+        grant = yield progress
+        return grant._replace(work=min(grant.work, left))
+
+    return guided(job, turn)
 
 
 def timed(job: Job[Result], spend: Callable[[float], None]) -> Job[Result]:

@@ -25,7 +25,7 @@ from ltlpipe.question.conditions import SUBSET
 from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
-from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded, guided
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies import components
 from ltlpipe.strategies.slicing import sliced
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Question
-    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.jobs import Grant, Job, Progress
     from ltlpipe.strategies.lifting import Label, Word
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.runs import Run
@@ -211,23 +211,19 @@ class Refinement:
     def _checked(self, check: Job[Answer]) -> Job[Answer]:
         """Advance a check of few components, or of many, by its share of turns."""
         few = len(self.chosen) <= FEW * len(self._components)
-        job, more = holding(check, self._packed_bytes), _CHECK_WORK
-        try:
-            progress = next(job)
-            while True:
-                if not (progress.waits or progress.compiling or progress.loading):
-                    work = max(progress.work, _PIECE_WORK) + more
-                    progress, more = progress._replace(work=work), 0.0
-                self._work += progress.work
-                leads = few and self._work <= FEW_WORK
-                self._trace.share = FEW_SHARE if leads else MANY_SHARE
-                grant = yield progress
-                progress = job.send(grant)
-        except StopIteration as end:
-            result: Answer = end.value
-            return result
-        finally:
-            job.close()
+        more = _CHECK_WORK
+
+        def turn(progress: Progress) -> Job[Grant]:
+            nonlocal more
+            if not (progress.waits or progress.compiling or progress.loading):
+                work = max(progress.work, _PIECE_WORK) + more
+                progress, more = progress._replace(work=work), 0.0
+            self._work += progress.work
+            leads = few and self._work <= FEW_WORK
+            self._trace.share = FEW_SHARE if leads else MANY_SHARE
+            return (yield progress)
+
+        return guided(holding(check, self._packed_bytes), turn)
 
     @property
     def _packed_bytes(self) -> int:

@@ -35,6 +35,7 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
     TooMuchWorkError,
     bounded,
+    guided,
 )
 from ltlpipe.runtime.names import quoted_name
 from ltlpipe.runtime.objects import Beside
@@ -403,29 +404,25 @@ def watched(
         return (yield from job)
     known = _GROWTH.of(system)
     work, due, left = 0.0, _FIRST, PATIENCE
-    try:
-        progress = next(job)
-        while True:
-            # Translating is no search: it ends, and how soon depends on the machine.
-            done = 0.0 if progress.waits else progress.work
-            work += done
-            if known.growth is None and work >= due:
-                allowed = min(max(_SHARE * work, _LEAST), _MOST)
-                yield from _look(system, known, allowed)
-                due = 2 * work
-            elif known.growth is not None:
-                left -= done
-                least = PATIENCE - PROOF_PATIENCE if proves() else 0.0
-                if left <= least and not has_found():
-                    warn(known.growth, SystemWarning)
-                    raise StoppedError(UNBOUNDED)
-            grant: Grant = yield progress
-            progress = job.send(grant)
-    except StopIteration as end:
-        result: Result = end.value
-        return result
-    finally:
-        job.close()
+
+    def turn(progress: Progress) -> Job[Grant]:
+        nonlocal work, due, left
+        # Translating is no search: it ends, and how soon depends on the machine.
+        done = 0.0 if progress.waits else progress.work
+        work += done
+        if known.growth is None and work >= due:
+            allowed = min(max(_SHARE * work, _LEAST), _MOST)
+            yield from _look(system, known, allowed)
+            due = 2 * work
+        elif known.growth is not None:
+            left -= done
+            least = PATIENCE - PROOF_PATIENCE if proves() else 0.0
+            if left <= least and not has_found():
+                warn(known.growth, SystemWarning)
+                raise StoppedError(UNBOUNDED)
+        return (yield progress)
+
+    return (yield from guided(job, turn))
 
 
 def _look(system: Any, known: _Growth, work: float) -> Job[None]:
