@@ -257,8 +257,7 @@ def _truth(file: str, name: str) -> dict[int | None, str]:
     if not {"property", "verdict"} <= set(titles):
         if "formula" in titles:  # of generated networks, by their lines
             return {}
-        message = "expected columns property and verdict"
-        raise InputError(message, file=file, line=1)
+        raise InputError("expected columns property and verdict", file=file, line=1)
     found: dict[int | None, str] = {}
     for line, row in rows:
         cells = dict(zip(titles, row, strict=False))
@@ -277,5 +276,4 @@ def _note(
     found: dict[int | None, str], number: int, verdict: str, file: str, line: int
 ) -> None:
     if found.setdefault(number, verdict) != verdict:
-        message = f"another solution of property {number}"
-        raise InputError(message, file=file, line=line)
+        raise InputError(f"another solution of property {number}", file=file, line=line)

@@ -305,8 +305,7 @@ class _Group:
         if row["lasso_cycle"] is not None:
             lasso = recorded_lasso(row)
             if not lasso.cycle:
-                message = f"{self._system}: the cycle of a lasso is empty"
-                raise LtlpipeError(message)
+                raise LtlpipeError(f"{self._system}: the cycle of a lasso is empty")
             self._lassos.setdefault(lasso, set()).add(self._formulas[key].number)
 
     def witnesses(self, finder: _Systems) -> list[Row]:

@@ -79,8 +79,7 @@ def read_table(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
             if simple[column] != dtypes[column]:
                 values = typed(values, column, dtypes[column])
         except (ValueError, TypeError, OverflowError) as error:
-            message = f"no result table: {column}: {error}"
-            raise InputError(message, file=name) from None
+            raise InputError(f"no result table: {column}: {error}", file=name) from None
         frame[column] = values
     return frame
 

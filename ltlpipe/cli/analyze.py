@@ -37,9 +37,7 @@ def analyze(
         help="text, csv, parquet, json, latex or html; by default by the suffix of "
         "--out, or text.",
     ),
-    out: str | None = typer.Option(
-        None, "-o", "--out", metavar="FILE", help="Output file."
-    ),
+    out: tables.Out = None,
     as_json: shared.AsJson = False,
     explain: int | None = typer.Option(
         None, metavar="N", min=1, help="Explain why formula N is interruptible or not."

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -48,24 +47,18 @@ def ring(n: Size, out: _Out = None) -> None:
     _write(family(n), out)
 
 
-class Protocol(str, Enum):
-    """Populations whose agents meet two by two."""
-
-    MAJORITY = "majority"
-    REMAINDER = "remainder"
-    SPECIES = "species"
-
-
 @generate.command()
 def population(
-    protocol: Protocol = typer.Argument(help="What a meeting does."),
+    protocol: Literal["majority", "remainder", "species"] = typer.Argument(
+        help="What a meeting does."
+    ),
     n: int = typer.Argument(metavar="N", help="How many."),
     out: _Out = None,
 ) -> None:
     """N interchangeable agents, any two of which can meet."""
     from ltlpipe.families import networks
 
-    _write(getattr(networks, protocol.value)(n), out)
+    _write(getattr(networks, protocol)(n), out)
 
 
 @generate.command("random-nba")
@@ -219,14 +212,6 @@ def coloured_client_server(
     print(f"wrote {out}", file=sys.stderr)
 
 
-class RersStyle(str, Enum):
-    """The styles of `ltlpipe.families.rers_networks`."""
-
-    CHAIN = "chain"
-    PAIRS = "random-pairs"
-    DENSE = "random-dense"
-
-
 @generate.command()
 def rers(
     out: str = typer.Option(
@@ -235,8 +220,8 @@ def rers(
     components: int = typer.Option(
         ..., min=1, metavar="N", help="Components of each network."
     ),
-    style: RersStyle = typer.Option(
-        RersStyle.PAIRS,
+    style: Literal["chain", "random-pairs", "random-dense"] = typer.Option(
+        "random-pairs",
         help="chain: like the public problems of 2018 to 2020, components of up to "
         "180 states share labels with near ones; random-pairs: any two components "
         "share a label, on one transition of each; random-dense: any two to four, "
@@ -270,7 +255,7 @@ def rers(
     for path in write_problems(
         out,
         components,
-        style=style.value,
+        style=style,
         seed=seed,
         synchronisations=synchronisations,
         n_formulas=formulas,

@@ -68,13 +68,7 @@ def results(
     to: str | None = typer.Option(
         None, metavar="FORMAT", help="text, csv, parquet, json, latex, html, or md."
     ),
-    out: str | None = typer.Option(
-        None,
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="Output file; by default standard output.",
-    ),
+    out: tables.Out = None,
 ) -> None:
     """Print the results of a run: all, filtered, or aggregated.
 

@@ -30,6 +30,16 @@ Store = Annotated[
     str, typer.Argument(metavar="RUN.sqlite", help="Store of solve --store.")
 ]
 
+Out = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="Output file; by default standard output.",
+    ),
+]
+
 TEXT = "text"
 
 _SUFFIXES = {

@@ -99,8 +99,7 @@ def verify(
         code = _report_certificate(verification, as_json=as_json)
     else:
         if is_file and not is_store(file, or_empty=True):
-            message = "neither a result store nor a certificate"
-            raise InputError(message, file=file)
+            raise InputError("neither a result store nor a certificate", file=file)
         if system is not None or memory is not None:
             raise typer.BadParameter("--system and --memory are for certificates")
         seconds = _LASSO_SECONDS if timeout is None else timeout

@@ -84,8 +84,7 @@ def expanded(bounds: Bounds, operands: list[Any], *, finite: bool) -> Any:
         until = bounds._replace(letter="U")
         return spot.formula_Not(expanded(until, negated, finite=finite))
     if max(least, most or 0) > MAX_STEPS:
-        message = f"a bound of more than {MAX_STEPS:,} steps"
-        raise FormulaError(message, formula="")
+        raise FormulaError(f"a bound of more than {MAX_STEPS:,} steps", formula="")
     if letter == "X":
         most = least
     if most is not None and most < least:

@@ -104,8 +104,16 @@ def first_obstacle(columns: tuple[str, ...], options: Any, asked: Any) -> str | 
 
     `asked` is what conditions take as `q`.
     """
-    sentences = (s for column in columns for s in CONDITIONS[column](options, asked))
+    sentences = (s for column in columns for s in _sentences(column, options, asked))
     return next(sentences, None)
+
+
+def _sentences(column: str, o: Any, q: Any) -> Iterator[str]:
+    """Yield the sentences of a column: first that its reduction is not allowed."""
+    reduction = _ALLOWED.get(column)
+    if reduction is not None and not o.reduces(reduction):
+        yield _unnamed(o, reduction)
+    yield from CONDITIONS[column](o, q)
 
 
 def obstacle(question: Any, *columns: str) -> str | None:
@@ -266,13 +274,13 @@ def _instant(o: Any, _: Any) -> Iterator[str]:
         yield f"{given} is about the compiled searches"
 
 
-def _of_sets(q: Any) -> Iterator[str]:
+def _of_sets(_: Any, q: Any) -> Iterator[str]:
     if q.given.emptiness in OF_SETS:
         yield f"{q.given.emptiness} does not look at one state at a time"
 
 
 def _explicit(o: Any, q: Any) -> Iterator[str]:
-    yield from _of_sets(q)
+    yield from _of_sets(o, q)
     if o.named_strategies:
         yield _unnamed(o, EXPLICIT)
     named = q.given.emptiness
@@ -280,8 +288,8 @@ def _explicit(o: Any, q: Any) -> Iterator[str]:
         yield f"{named} takes one mark, but {_EACH}"
 
 
-def _certified(_: Any, q: Any) -> Iterator[str]:
-    yield from _of_sets(q)
+def _certified(o: Any, q: Any) -> Iterator[str]:
+    yield from _of_sets(o, q)
     if q.accepts_apart:
         yield _EACH
 
@@ -297,9 +305,7 @@ def _own_acceptance(q: Any) -> Iterator[str]:
 
 
 def _ample_sets(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(AMPLE):
-        yield _unnamed(o, AMPLE)
-    yield from _of_sets(q)
+    yield from _of_sets(o, q)
     if q.fairness is not None:
         yield UNFAIR
     if _is_graph(q):
@@ -313,8 +319,6 @@ def _ample_sets(o: Any, q: Any) -> Iterator[str]:
 
 
 def _walks(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(WALKS):
-        yield _unnamed(o, WALKS)
     if o.emptiness != AUTO:
         yield f"{o.emptiness} is requested"
     of_fairness = None if q.fairness is None else q.fairness.condition
@@ -325,8 +329,6 @@ def _walks(o: Any, q: Any) -> Iterator[str]:
 
 
 def _linear(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(LINEAR):
-        yield _unnamed(o, LINEAR)
     if o.named_strategies:
         yield f"{', '.join(o.named_strategies)} is requested"
     if o.emptiness != AUTO:
@@ -342,8 +344,6 @@ def _linear(o: Any, q: Any) -> Iterator[str]:
 
 
 def _structural(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(STRUCTURAL):
-        yield _unnamed(o, STRUCTURAL)
     if o.emptiness != AUTO and not o.insists_on(STRUCTURAL):
         yield f"{o.emptiness} is requested"
     if q.fairness is not None:
@@ -354,31 +354,15 @@ def _structural(o: Any, q: Any) -> Iterator[str]:
         yield "structural reductions are those of nets"
 
 
-def _statements(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(STATEMENTS):
-        yield _unnamed(o, STATEMENTS)
+def _statements(_: Any, q: Any) -> Iterator[str]:
     if q.fairness is not None:
         yield UNFAIR
 
 
 def _components(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(COMPONENTS):
-        yield _unnamed(o, COMPONENTS)
     if o.insists_on(AUTOMORPHISMS):
         yield "--reduce asks for automorphisms, which are those of components then"
-    yield from _of_sets(q)
-
-
-def _subset(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(SUBSET):
-        yield _unnamed(o, SUBSET)
-    yield from _of_sets(q)
-
-
-def _isolated(o: Any, q: Any) -> Iterator[str]:
-    if not o.reduces(ISOLATED):
-        yield _unnamed(o, ISOLATED)
-    yield from _of_sets(q)
+    yield from _of_sets(o, q)
 
 
 def _few(_: Any, q: Any) -> Iterator[str]:
@@ -452,7 +436,7 @@ def _automorphisms(o: Any, q: Any) -> Iterator[str]:
 def _orbits(o: Any, q: Any) -> Iterator[str]:
     if _is_graph(q):
         yield "a graph has no parts that could change places"
-    yield from _of_sets(q)
+    yield from _of_sets(o, q)
     if q.fairness is not None:
         yield UNFAIR
     if o.workers > 1 and (o.reduce_names != [AUTO] or o.wants_symmetry):
@@ -485,11 +469,17 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     STRUCTURAL: _structural,
     STATEMENTS: _statements,
     COMPONENTS: _components,
-    SUBSET: _subset,
-    ISOLATED: _isolated,
+    SUBSET: _of_sets,
+    ISOLATED: _of_sets,
     FEW: _few,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,
     SYMMETRY: _symmetry,
     AUTOMORPHISMS: _automorphisms,
 }
+
+_ALLOWED = {AMPLE_SETS: AMPLE} | {
+    name: name
+    for name in (WALKS, LINEAR, STRUCTURAL, STATEMENTS, COMPONENTS, SUBSET, ISOLATED)
+}
+"""The reductions that ``--reduce`` has to allow, by their columns."""

@@ -241,8 +241,7 @@ def csv_rows(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells
             line = reader.line_num + 1  # a quoted cell may hold line breaks
     except csv.Error as error:
-        message = f"not CSV: {error}"
-        raise InputError(message, file=file, line=reader.line_num) from None
+        raise InputError(f"not CSV: {error}", file=file, line=reader.line_num) from None
 
 
 def name_of(source: Source) -> str:

@@ -441,8 +441,7 @@ def _listed(
                 f"from: paths, open files or graphs of Spot, not {a_kind(source)}"
             )
     if not files:
-        message = f"{parameter}: expected at least one file"
-        raise InputError(message, file="(no file)")
+        raise InputError(f"{parameter}: expected at least one file", file="(no file)")
     return files
 
 

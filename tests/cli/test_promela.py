@@ -43,18 +43,29 @@ ltl bounded { [] (n <= 5) }
 """
 
 
-def test_no_violation_is_lost(run, tmp_path, monkeypatch):
+@pytest.fixture
+def check_two_bad(run, tmp_path, monkeypatch):
+    """Check the model; `stopped` says for which reason an inquiry is stopped, if so."""
+
+    def checked(stopped):
+        def verdict(inquiry, limits, progress):
+            if (reason := stopped(inquiry)) is not None:
+                return inquiry._timed(inquiry._stopped(reason))
+            return whole(inquiry, limits, progress)
+
+        whole = Inquiry.verdict
+        monkeypatch.setattr(Inquiry, "verdict", verdict)
+        (tmp_path / "m.pml").write_text(TWO_BAD)
+        return run("check", tmp_path / "m.pml")
+
+    return checked
+
+
+def test_no_violation_is_lost(check_two_bad):
     """What a search of several invariants shows counts if no other shows it."""
-
-    def at_limit(inquiry, limits, progress):
-        if inquiry.strategies is not STRATEGIES:
-            return verdict(inquiry, limits, progress)
-        return inquiry._timed(inquiry._stopped("timeout"))
-
-    verdict = Inquiry.verdict
-    monkeypatch.setattr(Inquiry, "verdict", at_limit)
-    (tmp_path / "m.pml").write_text(TWO_BAD)
-    outcome = run("check", tmp_path / "m.pml")
+    outcome = check_two_bad(
+        lambda inquiry: "timeout" if inquiry.strategies is STRATEGIES else None
+    )
     assert outcome.code == 1
     assert heads(outcome.out) == {
         "assertions": "violated",
@@ -65,20 +76,15 @@ def test_no_violation_is_lost(run, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("asked", [0, 1, 2])
-def test_ctrl_c_loses_no_violation(run, tmp_path, monkeypatch, asked):
+def test_ctrl_c_loses_no_violation(check_two_bad, asked):
     """What is known by then is told, whichever search is interrupted."""
     searches = []
 
-    def interrupted(inquiry, limits, progress):
+    def stopped(inquiry):
         searches.append(inquiry)
-        if len(searches) <= asked + 1:
-            return verdict(inquiry, limits, progress)
-        return inquiry._timed(inquiry._stopped("interrupted"))
+        return None if len(searches) <= asked + 1 else "interrupted"
 
-    verdict = Inquiry.verdict
-    monkeypatch.setattr(Inquiry, "verdict", interrupted)
-    (tmp_path / "m.pml").write_text(TWO_BAD)
-    outcome = run("check", tmp_path / "m.pml")
+    outcome = check_two_bad(stopped)
     found = heads(outcome.out)
     assert found["small"] == "violated"
     assert found["assertions"] == "violated"

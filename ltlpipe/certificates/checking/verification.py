@@ -277,8 +277,7 @@ class _Check:
                 proof = yield from self._proof(document, automaton, system)
                 yield from _filled(proof, document, contents)
         except OSError as error:
-            message = error.strerror or str(error)
-            raise InputError(message, file=self._path) from None
+            raise InputError(error.strerror or str(error), file=self._path) from None
         yield from proof.check()
         self.transitions = proof.transitions
 

@@ -113,8 +113,7 @@ def parse_plain(data: bytes, file: str) -> Plain:
         raise InputError(message, file=file, line=root.sourceline)
     nets = [child for child in root if local_name(child) == "net"]
     if not nets:
-        message = "no net, expected one <net>"
-        raise InputError(message, file=file, line=root.sourceline)
+        raise InputError("no net, expected one <net>", file=file, line=root.sourceline)
     if len(nets) > 1:
         place = f"{file}:{nets[1].sourceline}"
         raise UnsupportedError(f"{place}: {len(nets)} nets in one file, expected one")

@@ -114,8 +114,7 @@ class Scope:
         what = "is used before it is declared"
         if declared.line == place.line and declared <= place:
             what = "is declared by itself"
-        message = f"{name!r} {what} (line {declared.line})"
-        raise input_error(message, place, self.file)
+        raise input_error(f"{name!r} {what} (line {declared.line})", place, self.file)
 
 
 def unknown(
@@ -223,8 +222,7 @@ class Resolver:
         # Many digits would be slow to read, and are too large anyway.
         value = int(digits) if len(digits) <= len(str(_LARGEST)) else _LARGEST + 1
         if value > _LARGEST:
-            message = f"a number beyond {_LARGEST}, the largest"
-            raise self.error(message, tree.place)
+            raise self.error(f"a number beyond {_LARGEST}, the largest", tree.place)
         return Number(value)
 
     def _named(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
@@ -95,7 +96,7 @@ def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
 class _Binder:
     def __init__(self, known: Vocabulary, text: str) -> None:
         self.known = known
-        self.text = text
+        self.refusal = partial(refusal_in, text)
 
     def bound(self, expression: Expression) -> Expression:
         if not isinstance(expression, Operation):
@@ -242,14 +243,6 @@ class _Binder:
     def unknown(self, what: str, name: str, candidates: Iterable[str]) -> FormulaError:
         message = f"{what} is called {name!r}{nearest(name, candidates)}"
         return self.refusal(message, name, UnknownNameError)
-
-    def refusal(
-        self,
-        message: str,
-        name: str | None = None,
-        kind: type[FormulaError] = FormulaError,
-    ) -> FormulaError:
-        return refusal_in(self.text, message, name, kind)
 
 
 def refusal_in(

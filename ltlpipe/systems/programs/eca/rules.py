@@ -320,8 +320,7 @@ class _Lowering:
             elif isinstance(statement, Assign):
                 begins = not (outer or depth or number)
                 if not (begins and _sets_flag(statement, 1)):
-                    message = "an assignment outside of a rule"
-                    raise self._error(message, statement.line)
+                    raise self._error("an assignment outside of a rule", statement.line)
             elif isinstance(statement, Fail):
                 self._ends(statement, outer)
             elif isinstance(statement, Refuse):

@@ -188,14 +188,12 @@ class _Replay:
         self._steps += 1
         if self._output is not None:
             if name != self._output:
-                message = f"symbol {self._steps}: {self._output}, not {name}"
-                raise RunEndedError(message)
+                raise RunEndedError(f"symbol {self._steps}: {self._output}, not {name}")
             self._output = None
             return
         if name not in self._inputs:
             raise RunEndedError(f"symbol {self._steps}: {name} is no input")
         printed = self._source.step(self._values, self._inputs[name])
         if printed is None:
-            message = f"symbol {self._steps}: no rule takes the input {name}"
-            raise RunEndedError(message)
+            raise RunEndedError(f"symbol {self._steps}: no rule takes the input {name}")
         self._output = output_name(printed)

@@ -139,8 +139,7 @@ class Expressions:
             self.table.mentions.add("priority")
         known = self.table.proctypes
         if name not in known or name == "init":
-            message = f"no proctype is called {name!r}"
-            raise input_error(message, node.place)
+            raise input_error(f"no proctype is called {name!r}", node.place)
         arguments = self.flat(value for value in values if value is not None)
         found = Run(node.place, name, arguments, priority_of(priority))
         self.table.runs.append(found)

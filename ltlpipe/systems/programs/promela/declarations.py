@@ -91,8 +91,7 @@ def fields_of_typedef(node: Node, table: Table, expressions: Expressions) -> Non
             type_, size, initial = _parts(part, kind, expressions)
             own = part.parts[0]
             if own in fields:
-                message = f"typedef {name} has two fields {own!r}"
-                raise input_error(message, part.place)
+                raise input_error(f"typedef {name} has two fields {own!r}", part.place)
             fields[own] = Field(own, type_, size, initial)
     table.typedefs[name] = tuple(fields.values())
 
@@ -108,8 +107,7 @@ def set_of_constants(node: Node, scope: Scope) -> None:
     _, kind, set_name, *names = node.parts
     table = scope.table
     if kind != "mtype":
-        message = f"a list of names of type {kind}, expected mtype"
-        raise input_error(message, node.place)
+        raise input_error(f"a list of names of type {kind}, expected mtype", node.place)
     known = table.sets.setdefault(set_name or "", {})
     if len(known) + len(names) > MOST_CONSTANTS:
         message = f"more than {MOST_CONSTANTS} constants of an mtype"
@@ -190,8 +188,7 @@ def _initial(
         raise input_error(message, node.place)
     if node.kind == "channel":
         if type_ != CHAN:
-            message = f"{name!r} is no channel, but a {type_.name}"
-            raise input_error(message, node.place)
+            raise input_error(f"{name!r} is no channel, but a {type_.name}", node.place)
         return _channel(node, expressions)
     if node.kind == "values":
         if extent is None:
@@ -215,8 +212,7 @@ def _channel(node: Node, expressions: Expressions) -> NewChannel:
     for kind in kinds:
         type_ = type_of(kind)
         if isinstance(type_, Type) and type_.name == "unsigned":
-            message = "fields of messages cannot be 'unsigned'"
-            raise input_error(message, node.place)
+            raise input_error("fields of messages cannot be 'unsigned'", node.place)
         fields += message_fields(type_, table)
     if len(fields) == 1 and fields[0] in (BIT, BOOL):
         fields = [BYTE]  # so Spin keeps them, unless there are several

@@ -231,6 +231,5 @@ def _definition_of(text: str) -> tuple[str, str]:
     """Return name and value of a macro that is given as ``NAME`` or ``NAME=VALUE``."""
     name, equals, value = text.partition("=")
     if not _NAME.fullmatch(name):
-        message = f"--define={text!r}: expected NAME or NAME=VALUE"
-        raise UnsupportedError(message)
+        raise UnsupportedError(f"--define={text!r}: expected NAME or NAME=VALUE")
     return name, value if equals else "1"

@@ -9,6 +9,7 @@ begin with ``_`` are predefined.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ltlpipe.logic.propositions import syntax as generic
@@ -80,7 +81,7 @@ def bound(model: Judged, proposition: Any, text: str) -> generic.Expression:
 class _Lookup:
     def __init__(self, model: Judged, text: str) -> None:
         self.model = model
-        self.text = text
+        self.refusal = partial(refusal_in, text)
         self.table: Table = model.tree.names
         self.remotes: list[Any] = []
         scope = Scope(self.table)
@@ -143,8 +144,7 @@ class _Lookup:
     def word(self, name: str) -> str:
         """Return a name, or names with dots between them, as models can have it."""
         if not all(map(str.isidentifier, name.split("."))):
-            message = f"undeclared variable {name!r}"
-            raise self.refusal(message, name, UnknownNameError)
+            raise self.refusal(f"undeclared variable {name!r}", name, UnknownNameError)
         return name
 
     def named(self, name: str) -> str:
@@ -188,14 +188,6 @@ class _Lookup:
             if is_channel or part.function in _CALLS:
                 return f"{part.function}({self.text_of(argument)})"
         raise self.refusal(f"{part}, expected one of {', '.join(_MEASURES + _CALLS)}")
-
-    def refusal(
-        self,
-        message: str,
-        name: str | None = None,
-        kind: type[FormulaError] = FormulaError,
-    ) -> FormulaError:
-        return refusal_in(self.text, message, name, kind)
 
 
 def names_in(texts: Iterable[str]) -> set[str]:

@@ -250,8 +250,7 @@ class Labels:
         found = [k for k, label in enumerate(self.labels) if label.name == goto.name]
         if not found:
             known = nearest(goto.name, [label.name for label in self.labels])
-            message = f"no label is called {goto.name!r}{known}"
-            raise input_error(message, goto.place)
+            raise input_error(f"no label is called {goto.name!r}{known}", goto.place)
 
         def nearness(number: int) -> tuple[bool, int]:
             block = self.labels[number].block

@@ -175,8 +175,7 @@ class Statements:
     def target(self, node: Node) -> Reference:
         """Return a variable that is assigned to."""
         if node.parts[0] in ("_pid", "_nr_pr", "_last"):
-            message = f"{node.parts[0]!r} cannot be assigned to"
-            raise input_error(message, node.place)
+            raise input_error(f"{node.parts[0]!r} cannot be assigned to", node.place)
         return self.expressions.variable(node)
 
     def value(self, node: Node) -> Expression:

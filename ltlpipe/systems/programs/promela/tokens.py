@@ -151,8 +151,7 @@ def tokens_of(source: Preprocessed) -> list[Token]:
             message = f"embedded C ({token.text}) is not supported"
             raise input_error(message, token.place)
         if token.kind == "BAD":
-            message = f"unexpected character {token.text!r}"
-            raise input_error(message, token.place)
+            raise input_error(f"unexpected character {token.text!r}", token.place)
     outside, inlines = _without_inlines(raw)
     _mark_alternatives(outside)
     expanded = _Expansion(inlines).expanded(outside)
@@ -309,8 +308,7 @@ class _Expansion:
                 at += 1
                 continue
             if token.text in calls or len(calls) >= _DEEPEST:
-                message = f"inline {token.text!r} calls itself"
-                raise input_error(message, token.place)
+                raise input_error(f"inline {token.text!r} calls itself", token.place)
             end = _closing(tokens, at + 1)
             arguments = _arguments(tokens[at + 2 : end])
             target: list[Token] = []
@@ -321,8 +319,7 @@ class _Expansion:
             result += self.expanded(body, (*calls, token.text))
             self.count += len(body)
             if self.count > _MOST:
-                message = f"inlines have more than {_MOST} tokens"
-                raise input_error(message, token.place)
+                raise input_error(f"inlines have more than {_MOST} tokens", token.place)
             at = end + 1
         return result
 
