@@ -310,6 +310,11 @@ def _is_private(folder: Path) -> bool:
     return about.st_uid == os.getuid() and not about.st_mode & 0o022
 
 
+def grammar_beside(module: str) -> str:
+    """Return the grammar in ``grammar.lark`` beside the file of a module."""
+    return Path(module).with_name("grammar.lark").read_text(encoding="ascii")
+
+
 def parser_of(grammar: str, name: str, **options: Any) -> Lark:
     """Return the LALR parser of a grammar.
 

@@ -14,7 +14,8 @@ The propositions of Spot's formula are named by the text of the expressions, whi
 `parse_proposition` reads again; ``a != b`` is the negation of ``a==b``, and ``a > b``
 is ``b<a``, so that a fact and its opposite are one proposition.
 
-Past operators are another grammar: without it their letters are names everywhere.
+The grammar is ``grammar.lark``; with past operators it is another one, as without them
+their letters are names everywhere.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from ltlpipe.logic.propositions.syntax import (
     negative,
 )
 from ltlpipe.runtime.errors import FormulaError
-from ltlpipe.runtime.folders import parser_of
+from ltlpipe.runtime.folders import grammar_beside, parser_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,59 +57,7 @@ if TYPE_CHECKING:
 
     Refusal = Callable[[str, int | None], FormulaError]
 
-_GRAMMAR = r"""
-?formula: exclusive
-    | exclusive _IMPLIES formula -> implies
-    | exclusive _IFF formula -> iff
-?exclusive: disjunction | exclusive _XOR disjunction -> xor
-?disjunction: conjunction | disjunction _OR conjunction -> either
-?conjunction: until | conjunction _AND until -> both
-?until: prefixed
-    | prefixed UNTIL until -> binary
-    | prefixed BOUNDED_UNTIL until -> binary
-?prefixed: comparison
-    | _NOT prefixed -> negation
-    | TEMPORAL prefixed -> temporal
-    | BOUNDED prefixed -> temporal
-?comparison: sum | sum RELATION sum -> compare
-?sum: product | sum SIGN product -> add
-?product: factor | product TIMES factor -> multiply
-?factor: primary | SIGN factor -> signed
-?primary: "(" formula ")"
-    | NUMBER -> number
-    | STRING -> text
-    | TRUTH -> truth
-    | reference
-    | reference AT reference -> remote
-    | NAME "(" formula ("," formula)* ")" -> call
-?reference: dotted -> name
-    | dotted "[" formula "]" -> element
-    | dotted "[" formula "]" field+ -> path
-dotted: NAME ("." PART)*
-field: "." PART ["[" formula "]"]
-
-TEMPORAL.3: /\[\]|<>|[@UNARY@]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\\|\w))/
-BOUNDED.4: /@BOUNDED@/
-TRUTH.3: /(true|false)(?!\w)/
-_NOT.3: /!(?!=)|~|not(?!\w)/
-_AND: /&&?|and(?!\w)/
-_OR: /\|\|?|or(?!\w)/
-_XOR: /\^|xor(?!\w)/
-_IMPLIES: /--?>|=>|imply(?!\w)/
-_IFF: /<--?>|<=>/
-UNTIL: /(WU|WR|[@BINARY@])(?!\w)/
-BOUNDED_UNTIL.1: /@BOUNDED_UNTIL@/
-RELATION: /==|!=|<=(?!>)|>=|<(?!--?>|=>|>)|>/
-SIGN: /\+|-(?!-?>)/
-TIMES: /[*\/%]/
-AT: /[@:]/
-NUMBER: /[0-9]+/
-STRING: /"([^"\\]|\\.)*"|'([^'\\]|\\.)*'/
-NAME: /([A-Za-z_]|\\.)(\w|\\.)*/
-PART: /(\w|\\.)+/
-BLANK: /\s+/
-%ignore BLANK
-"""
+_GRAMMAR = grammar_beside(__file__)
 
 TERMINALS = {
     "RELATION": "a comparison",

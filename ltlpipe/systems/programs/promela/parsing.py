@@ -1,4 +1,4 @@
-"""The grammar of Promela, and the tree as it is written.
+"""The grammar of Promela (``grammar.lark``), and the tree as it is written.
 
 The parser works on the tokens of `ltlpipe.systems.programs.promela.tokens`; expressions
 and formulas have one grammar, as in Spin, in which temporal operators are tokens of
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.folders import parser_of
+from ltlpipe.runtime.folders import grammar_beside, parser_of
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.systems.programs.promela.syntax import Place
@@ -52,111 +52,7 @@ class Node(NamedTuple):
     text: str = ""  # as it is written, of statements and formulas
 
 
-_GRAMMAR = r"""
-file: _unit*
-lone: expression
-_unit: proctype | init | never | trace | ltl | typedef | declaration | mtypes | _end
-_end: _SEMI | _ARROW
-
-proctype: [active] PROCTYPE NAME _LPAR parameters _RPAR [priority] [provided] body
-active: ACTIVE [_LSQB expression _RSQB]
-parameters: [declarations]
-priority: PRIORITY number
-provided: PROVIDED _LPAR expression _RPAR
-init: INIT [priority] body
-never: NEVER [NAME] body
-trace: TRACE body
-ltl: LTL [NAME] _LBRACE expression [_end] _RBRACE
-body: _LBRACE sequence _RBRACE
-
-typedef: TYPEDEF (NAME | UNAME) _LBRACE declarations _RBRACE
-mtypes: [visibility] TYPE [_COLON NAME] _ASSIGN? _LBRACE NAME (_COMMA? NAME)* _RBRACE
-declarations: declaration (_end declaration)*
-declaration: [visibility] _type variables
-visibility: HIDDEN | SHOW | LOCAL
-_type: type | UNAME
-type: TYPE [_COLON NAME]
-variables: variable (_COMMA variable)*
-variable: NAME [width] [size] [_ASSIGN (expression | values | channel)]
-width: _COLON CONST
-size: _LSQB expression _RSQB
-values: _LBRACE expression (_COMMA expression)* _RBRACE
-channel: _LSQB expression _RSQB _OF _LBRACE _type (_COMMA _type)* _RBRACE
-
-sequence: _step (_end+ _step)* _end?
-_step: declaration | exclusive | _statement | unless
-exclusive: XU reference (_COMMA reference)*
-unless: _statement UNLESS _statement
-_statement: labelled | assign | increment | send | receive | for | for_in | select
-    | choose | if | do | break | goto | set_priority | print | print_mtype | assert
-    | condition | else | atomic | d_step | block
-labelled: NAME _COLON [_statement]
-assign: reference _ASSIGN expression
-increment: reference (INCR | DECR)
-send: reference (SEND | SORTED) messages
-receive: reference (RECEIVE | RANDOM) arguments
-    | reference (RECEIVE | RANDOM) LT arguments GT
-for: FOR _LPAR reference _COLON expression _DOTDOT expression _RPAR _loop
-for_in: FOR _LPAR reference _IN reference _RPAR _loop
-_loop: _end? _LBRACE sequence _RBRACE
-select: SELECT _LPAR reference _COLON expression _DOTDOT expression _RPAR
-choose: CHOOSE _LPAR reference _COLON expression _DOTDOT expression _RPAR
-if: IF option+ FI
-do: DO option+ OD
-option: _SEP sequence
-break: BREAK
-goto: GOTO NAME
-set_priority: SET_PRIORITY _LPAR expression _COMMA expression _RPAR
-print: PRINTF _LPAR STRING (_COMMA expression)* _RPAR
-print_mtype: PRINTM _LPAR expression _RPAR
-assert: ASSERT expression
-condition: expression
-else: ELSE
-atomic: ATOMIC _LBRACE sequence _RBRACE
-d_step: D_STEP _LBRACE sequence _RBRACE
-block: _LBRACE sequence _RBRACE
-
-messages: expression (_COMMA expression)*
-    | expression _LPAR expression (_COMMA expression)* _RPAR
-arguments: _argument (_COMMA _argument)*
-    | _argument _LPAR _argument (_COMMA _argument)* _RPAR
-    | _LPAR _argument (_COMMA _argument)* _RPAR
-_argument: reference | eval | number | negative
-eval: EVAL _LPAR expression _RPAR
-negative: MINUS CONST
-number: CONST
-
-reference: _field (_DOT _field)*
-_field: NAME [_LSQB expression _RSQB]
-
-?expression: implication
-?implication: disjunction | implication IMPLIES disjunction -> binary
-?disjunction: conjunction | disjunction OR conjunction -> binary
-?conjunction: until | conjunction AND until -> binary
-?until: bit_or | until UNTIL bit_or -> binary
-?bit_or: bit_xor | bit_or BITOR bit_xor -> binary
-?bit_xor: bit_and | bit_xor BITXOR bit_and -> binary
-?bit_and: equality | bit_and BITAND equality -> binary
-?equality: order | equality (EQ | NE) order -> binary
-?order: shift | order (LT | LE | GT | GE) shift -> binary
-?shift: sum | shift (LSHIFT | RSHIFT) sum -> binary
-?sum: product | sum (PLUS | MINUS) product -> binary
-?product: prefixed | product (STAR | SLASH | PERCENT) prefixed -> binary
-?prefixed: primary | (SEND | TILDE | MINUS | TEMPORAL) prefixed -> unary
-?primary: _LPAR expression _RPAR
-    | _LPAR expression _ARROW expression _COLON expression _RPAR -> conditional
-    | number
-    | reference
-    | RUN (NAME | PNAME) _LPAR [expression (_COMMA expression)*] _RPAR [priority] -> run
-    | LEN _LPAR reference _RPAR -> measure
-    | PROBE _LPAR reference _RPAR -> measure
-    | (ENABLED | PC_VALUE | GET_PRIORITY) _LPAR expression _RPAR -> call
-    | reference (RECEIVE | RANDOM) _LSQB arguments _RSQB -> poll
-    | TIMEOUT -> special
-    | NP -> special
-    | PNAME [_LSQB expression _RSQB] AT NAME -> remote_label
-    | PNAME [_LSQB expression _RSQB] _COLON _field -> remote_variable
-"""
+_GRAMMAR = grammar_beside(__file__)
 
 
 def _kinds(names: str) -> frozenset[str]:
