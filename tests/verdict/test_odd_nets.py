@@ -140,3 +140,9 @@ def test_a_sort_of_more_colours_than_numbers_have():
     full = coloured._replace(places=(places[0]._replace(marking=marking), places[1]))
     with pytest.raises(UnsupportedError, match="unfolds into more than"):
         complete(symmetric_net(full, "large"))
+
+
+def test_transitions_with_brackets_in_their_names():
+    """As for places, ``t[0]`` is the name where there is no array."""
+    net = PetriNet([Place("p", "p", 1)], [Transition("t[0]", "t[0]", {0: 1}, {})])
+    assert check(net, "fireable(t[0]) && X !fireable(t[0])").verdict == "holds"

@@ -89,6 +89,11 @@ class Element:
         return f"{escaped(self.array)}[{self.index}]"
 
 
+def name_of(part: Name | Element) -> str:
+    """Return a name: what looks like an element may be one with brackets in it."""
+    return part.text if isinstance(part, Name) else f"{part.array}[{part.index}]"
+
+
 @dataclass(frozen=True)
 class Path:
     """A field of an element of an array: ``s[1].p[2].x``."""

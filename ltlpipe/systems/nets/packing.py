@@ -40,6 +40,7 @@ from ltlpipe.systems.nets.kernels import (
 from ltlpipe.systems.nets.stubborn_kernels import FIELD
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem
 from ltlpipe.systems.propositions.kernels import assemble, taken_bits
+from ltlpipe.systems.propositions.letters import TooLargeNumberError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -406,7 +407,10 @@ def pack_net(
 
     def widened() -> Job[PackedNet | None]:
         wider = widths.widened(too_narrow(ints, words, places))
-        return None if wider is None else (yield from repacked(widths=wider))
+        try:
+            return None if wider is None else (yield from repacked(widths=wider))
+        except TooLargeNumberError:
+            return None
 
     return PackedNet(
         expand=expand_net,

@@ -21,6 +21,7 @@ from ltlpipe.logic.propositions.syntax import (
     Text,
     Variable,
     any_taken,
+    name_of,
     uses_step,
 )
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError, warn
@@ -156,8 +157,7 @@ class _Binder:
     def element(self, element: Element) -> Expression:
         array = self.known.arrays.get(element.array)
         if array is None:
-            # What looks like an element may be a name with brackets in it.
-            name = f"{element.array}[{element.index}]"
+            name = name_of(element)
             if name in self.known.variables:
                 return Variable(self.known.variables[name])
             raise self.unknown("no array", element.array, self.known.arrays)
@@ -178,9 +178,9 @@ class _Binder:
             raise self.refusal(f"actions of this system have no names for {FIREABLE}")
         conditions = []
         for argument in call.arguments:
-            if not isinstance(argument, Name):
+            if not isinstance(argument, (Name, Element)):
                 raise self.refusal(f"{FIREABLE} is about names, not {argument}")
-            name = argument.text
+            name = name_of(argument)
             if name not in self.known.fireable:
                 raise self.unknown("no action", name, self.known.fireable)
             self.note_namesakes("transition", name, self.known.actions_called(name))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import IntEnum
+from math import prod
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,10 @@ from ltlpipe.logic.propositions.syntax import (
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import called
-from ltlpipe.systems.propositions.letters import refuse_too_many
+from ltlpipe.systems.propositions.letters import (
+    TooLargeNumberError,
+    refuse_too_many,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +41,8 @@ DEPTH = 8
 """Numbers on the stack."""
 
 FIELD_STRIDE = 4  # word, shift, mask, lowest value
+
+_LARGEST = (1 << 63) - 1
 
 
 class Code(IntEnum):
@@ -202,13 +208,16 @@ def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.
     Raises
     ------
     UnsupportedError
-        There are too many, or one is nested too deep or has too large a number.
+        There are too many, or one is nested too deep.
+    TooLargeNumberError
+        A number in one, or what is computed, may not fit into 64 bits.
     """
     refuse_too_many(len(propositions))
     table = [len(propositions)]
     for proposition in propositions:
         if isinstance(proposition, Taken):
             proposition = Number(0)
+        _reach(proposition, places)
         depth, proposition = _ordered(proposition)
         if depth > DEPTH:
             raise UnsupportedError(
@@ -217,11 +226,40 @@ def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.
             )
         table += _code(proposition, places)
         table.append(Code.END)
-    try:
-        return np.array(table, dtype=np.int64)
-    except OverflowError:
-        message = "a proposition has a number beyond 64 bits, too large for a search"
-        raise UnsupportedError(message) from None
+    return np.array(table, dtype=np.int64)
+
+
+def _reach(expression: Expression, places: Sequence[Field]) -> int:
+    """Return a bound of the absolute value of an expression, and of its parts."""
+    if isinstance(expression, Number):
+        most = abs(expression.value)
+    elif isinstance(expression, Variable):
+        most = _most(places[expression.number])
+    elif isinstance(expression, Indexed):
+        _reach(expression.index, places)
+        own = places[expression.first : expression.first + expression.size]
+        most = max(map(_most, own))
+    elif isinstance(expression, Operation):
+        operator = expression.operator
+        parts = [_reach(part, places) for part in expression.operands]
+        if operator in ("+", "*"):
+            most = sum(parts) if operator == "+" else prod(parts)
+        elif operator in ("-", "/", "%", ">>"):
+            most = parts[0]
+        elif operator in ("&", "|", "^"):
+            most = 1 << max(parts).bit_length()
+        else:
+            most = 1 << 31 if operator == "<<" else 1
+    else:
+        most = 1
+    if most > _LARGEST:
+        message = "a proposition may have a number beyond 64 bits, too large for a "
+        raise TooLargeNumberError(message + "search")
+    return most
+
+
+def _most(place: Field) -> int:
+    return max(abs(place.low), abs(place.low + place.mask))
 
 
 def taken_bits(propositions: Sequence[Expression], n_actions: int) -> np.ndarray:

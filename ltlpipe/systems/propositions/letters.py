@@ -30,6 +30,10 @@ MAX_PROPOSITIONS = 20
 """Propositions of one property: every set of them is a letter."""
 
 
+class TooLargeNumberError(UnsupportedError):
+    """What a proposition computes may not fit into the numbers of a kernel."""
+
+
 def refuse_too_many(n_propositions: int) -> None:
     """Raise UnsupportedError if a property has too many propositions."""
     if n_propositions > MAX_PROPOSITIONS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import check, deadlocks
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import MAX_TOKENS, Place, Transition
 
@@ -56,3 +57,15 @@ def test_63_bits_are_the_end(emptiness):
     verdict = check(net, "F(p<=0)", emptiness=emptiness)
     assert (verdict.verdict, verdict.reason) == ("unknown", "overflow")
     assert deadlocks(net).reason == "overflow"
+
+
+def test_no_proposition_leaves_64_bits():
+    """A search would compute p + q modulo 2**64, and G(p+q<=5) would hold."""
+    full = [Place(own, own, MAX_TOKENS) for own in ("p", "q")]
+    idle = PetriNet([*full, Place("r", "r", 1)], [Transition("t", "t", {2: 1}, {2: 1})])
+    assert check(idle, "G(p+q<=5)").verdict == "violated"
+    for formula in ("G(p+q<=5)", "G(p*q<=5)"):
+        with pytest.raises(UnsupportedError, match="beyond 64 bits"):
+            check(idle, formula, emptiness="se05")
+    verdict = check(growing(), "G(p*p*p*p>=0)", emptiness="se05")
+    assert (verdict.verdict, verdict.reason) == ("unknown", "overflow")

@@ -26,6 +26,7 @@ from ltlpipe.logic.propositions.syntax import (
     Number,
     Operation,
     Text,
+    name_of,
 )
 from ltlpipe.systems.models import Step
 from ltlpipe.systems.nets.coloured.net import (
@@ -110,12 +111,11 @@ class Interpreter:
     def _holds(self, text: str, marking: Marking, move: Node | None) -> bool:
         def valued(part: Expression) -> Expression:
             if isinstance(part, Call):
-                names = (t.text for t in part.arguments if isinstance(t, Name))
+                names = [*map(name_of, part.arguments)]  # type: ignore[arg-type]
                 return Number(any(self._fires(name, marking) for name in names))
-            if isinstance(part, Element):
-                part = Name(f"{part.array}[{part.index}]")
-            if isinstance(part, Name):
-                return Number(self._tokens(part.text, marking, dead=move is None))
+            if isinstance(part, (Name, Element)):
+                tokens = self._tokens(name_of(part), marking, dead=move is None)
+                return Number(tokens)
             if not isinstance(part, Operation):
                 return part
             if part.operator == "==":

@@ -136,6 +136,8 @@ class ColouredReader(DeclarationReader):
         domain = self.domain(kind)
         term = self._structure(node, "hlinitialMarking")
         if term is None:
+            if (node.get("initialMarking") or "0").strip() != "0":
+                self.refuse(node, f"tokens without colours in the place {own!r}")
             return domain, EMPTY
         marking = self.multiset(term, domain)
         if next(variables_of(marking), None) is not None:

@@ -325,6 +325,15 @@ def test_what_coloured_nets_of_tapaal_may_not_have(about, message):
         parse_pnml(of_tapaal(**about), "m.tapn")
 
 
+def test_tokens_have_colours():
+    """The attribute of TAPAAL counts the tokens that a marking lists."""
+    text = pnml(place("p", "kind")).replace(
+        b'<place id="p"', b'<place initialMarking="3" id="p"'
+    )
+    with pytest.raises(InputError, match="tokens without colours in the place 'p'"):
+        parse_pnml(text, "m")
+
+
 def test_colours_of_one_name_are_known_by_their_ids():
     net = parse_pnml(pnml(place("p", "kind", every("kind"))), "m")
     assert net.variables == ("p.a", "p.b")
