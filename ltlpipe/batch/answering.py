@@ -27,7 +27,8 @@ from ltlpipe.batch.tasks import (
     meant,
     now,
 )
-from ltlpipe.logic.formulas import Formula, formula_of, from_spot_text, reread
+from ltlpipe.logic.formulas import Formula, formula_of, from_spot_text, reread, restored
+from ltlpipe.logic.history import Dialect
 from ltlpipe.question.given_options import (
     dialect_of,
     limits_of,
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.history import Dialect
     from ltlpipe.question.answer import Plan
     from ltlpipe.runtime.jobs import Job, Limits, Progress
     from ltlpipe.systems.graph import SpotGraph
@@ -103,6 +103,12 @@ class Expected(NamedTuple):
 
     system: tuple[str, ...]
     question: tuple[str, str]
+    constraint: str | None = None
+
+    def refuse_changed_constraint(self, constraint: Any) -> None:
+        """Raise InputError if the automaton of a constraint is another one now."""
+        if Digests().automaton(constraint) != self.constraint:
+            raise _changed(str(constraint))
 
 
 _Observer: TypeAlias = "Callable[[Progress], None] | bool | None"
@@ -377,6 +383,8 @@ def _question_from_dict(data: dict[str, Any]) -> Any:
         return error_from_dict(data["error"])
     if "path" in data:
         return AutomatonFile(data["path"], *data["place"])
+    if "dialect" in data:
+        return restored(data["text"], Dialect(*data["dialect"]), *data["place"])
     if "formula" in data:
         return Formula(data["text"], from_spot_text(data["formula"]), *data["place"])
     return data["text"]

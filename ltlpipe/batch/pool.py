@@ -43,6 +43,7 @@ from ltlpipe.batch.tasks import (
     system_digest,
 )
 from ltlpipe.logic.formulas import Formula, spot_text
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime import workers
@@ -102,12 +103,15 @@ class Orders:
         """Return the arguments of `answer_task`; refuse what cannot be written down."""
         task = self._tasks[number]
         options = {**self._options, **task.options}
+        sent = {name: _sent(name, value) for name, value in options.items()}
+        if expected is not None:  # looked at when it has been read
+            expected.refuse_changed_constraint(options.get("constraint"))
         return {
             "task": {
                 "system": self._system(task.system),
                 "question": _question_to_dict(task.formula),
             },
-            "options": {name: _sent(name, value) for name, value in options.items()},
+            "options": sent,
             "expected": None if expected is None else list(expected),
             "run": self._run,
         }
@@ -161,6 +165,8 @@ def _question_to_dict(asked: Any) -> dict[str, Any]:
         return {"text": asked}
     if isinstance(asked, Formula):
         about = {"text": asked.text, "place": list(asked.place)}
+        if asked.dialect != PLAIN:  # what it is made of means something there only
+            return about | {"dialect": list(asked.dialect)}
         return about | {"formula": spot_text(asked.spot)}
     if isinstance(asked, AutomatonFile):
         return {"path": asked.path, "place": [asked.file, asked.line, asked.name]}

@@ -390,7 +390,11 @@ class _Agenda:
         system: tuple[str, ...] = ()
         if isinstance(task.system, tuple):
             system = self._digests.system(task.system, self._options[number])
-        return Expected(system, self._digests.question(task))
+        return Expected(
+            system,
+            self._digests.question(task),
+            self._digests.automaton(self._options[number].get("constraint")),
+        )
 
     def record(self, row: Row) -> None:
         """Keep a result, if there is a store; leave an interrupted task to others."""
@@ -416,8 +420,11 @@ def listed(task: Task, options: Mapping[str, Any], identity: str) -> Row:
     constraint = options.get("constraint")
     if isinstance(constraint, (str, os.PathLike)):
         inputs["constraint"] = _absolute(constraint)
+    place = [files, own["formula_id"], text]
+    source = () if task.file is None else (_absolute(task.file),)
     return encodable(own) | {
-        "place": json.dumps([files, own["formula_id"], text]),
+        "place": json.dumps([*place, *source]),
+        "former": json.dumps(place),
         "key": key_of(identity),
         "options": text,
         "identity": identity,

@@ -255,10 +255,17 @@ class Store:
         """Record the tasks of this run, which have the columns of the table.
 
         What earlier runs have listed in the same place is superseded: its inputs have
-        changed.
+        changed.  A `former` place, of version 0.3.0, does not say in which file the
+        formula is.
         """
-        rows = [{**task, "run": self.run, "number": n} for n, task in enumerate(tasks)]
-        superseded = "DELETE FROM tasks WHERE place = :place AND run < :run"
+        rows = [
+            {"former": None, **task, "run": self.run, "number": n}
+            for n, task in enumerate(tasks)
+        ]
+        superseded = (
+            "DELETE FROM tasks WHERE run < :run "
+            "AND (place = :place OR place = :former AND formula IS :formula)"
+        )
         with self._transaction():
             self._db.executemany(superseded, rows)
             self._put("tasks", rows)

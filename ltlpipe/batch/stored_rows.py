@@ -213,7 +213,7 @@ _OF_RESULT = {
 } | RESULT_DTYPES
 
 _OF_TASK = {
-    "place": "string",  # JSON: files, question, options
+    "place": "string",  # JSON: files, question, options, file of the question if any
     "key": "string",
     "run": "Int64",  # the last one that lists it
     "number": "Int64",  # in that run, from 0

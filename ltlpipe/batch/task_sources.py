@@ -184,7 +184,9 @@ def _is_pair_of_texts(items: list[Any]) -> bool:
 
 def _asked(formula: Any, place: str) -> Any:
     """Return the property; a text is parsed when its task is solved."""
-    return formula if isinstance(formula, str) else formula_of(formula, place)
+    return (
+        formula if isinstance(formula, (str, Formula)) else formula_of(formula, place)
+    )
 
 
 class _Systems:

@@ -103,6 +103,14 @@ class Task:
         return not isinstance(self.formula, AutomatonFile)
 
     @property
+    def file(self) -> str | None:
+        """The file that the question is in, if it is in one."""
+        asked = self.formula
+        if isinstance(asked, AutomatonFile):
+            return asked.path
+        return None if isinstance(asked, str) else asked.file
+
+    @property
     def columns(self) -> dict[str, str | None]:
         """What the result table calls the system and the question, and expects."""
         formula = self.formula
@@ -256,6 +264,8 @@ class Digests:
             return "automaton", self._file(asked.path) + name
         if isinstance(asked, InputError):
             return "error", asked.message
+        if isinstance(asked, FormulaError) and not asked.formula:
+            return "error", asked.message
         if isinstance(asked, (Formula, FormulaError)):
             return "formula", formula_text(asked).strip()
         return "formula", asked.strip()
@@ -263,15 +273,19 @@ class Digests:
     def identity(self, task: Task, options: Mapping[str, Any]) -> str:
         """Return the identity of a task with all of its options, without versions."""
         contents = {
-            name: self._contents(value)
+            name: self.automaton(value)
             if name in OPTIONS and OPTIONS[name].kind is object
             else value
             for name, value in options.items()
         }
         system, question = self.system(task.system, options), self.question(task)
-        return json.dumps([system, question, json.loads(options_text(contents))])
+        told = json.loads(options_text(contents))
+        declared = getattr(task.formula, "alphabet", None)
+        if declared is not None:
+            told["declared actions"] = sorted(declared)
+        return json.dumps([system, question, told])
 
-    def _contents(self, automaton: Any) -> str | None:
+    def automaton(self, automaton: Any) -> str | None:
         """Return the digest of an automaton that is the value of an option."""
         if automaton is None or isinstance(automaton, (str, os.PathLike)):
             return None if automaton is None else self._file(os.fspath(automaton))

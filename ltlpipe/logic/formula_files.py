@@ -619,14 +619,23 @@ def _placed(rows: Iterable[Any], text: str, file: str) -> Iterator[Entry]:
 
 
 def _of_json_lines(text: str, file: str) -> Iterator[Entry]:
-    for line, content in enumerate(text.splitlines(), start=1):
+    for line, content in enumerate(_LINE_BREAK.split(text), start=1):
         if content.strip():
             yield _entry(_decoded(content, line, file), line, file)
 
 
 def _decoded(text: str, line: int, file: str) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        names = [name for name, _ in pairs]
+        for name in names if len(found) < len(names) else ():
+            if names.count(name) > 1:
+                place = line + text.count("\n", 0, max(text.rfind(json.dumps(name)), 0))
+                raise InputError(f"{name!r} stands twice", file=file, line=place)
+        return found
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique)
     except (json.JSONDecodeError, RecursionError) as error:
         told = getattr(error, "msg", "too deep")
         place = line + getattr(error, "lineno", 1) - 1

@@ -108,7 +108,7 @@ class Formula:
         """Travel between processes as text: Spot's formulas cannot."""
         if parse(self.text, **self.dialect._asdict()).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
-        return _restored, (self.text, self.dialect, *self.place)
+        return restored, (self.text, self.dialect, *self.place)
 
     @property
     def place(self) -> tuple[Any, ...]:
@@ -117,7 +117,7 @@ class Formula:
         return (self.file, self.line, self.number, self.name, *about)
 
 
-def _restored(text: str, dialect: Dialect, *place: Any) -> Formula:
+def restored(text: str, dialect: Dialect, *place: Any) -> Formula:
     """Return a formula by what another one is said to be."""
     file, line, number, name, title, alphabet = place
     found = parse(text, file=file, line=line, **dialect._asdict())
@@ -323,7 +323,7 @@ def _reread(formula: Formula, dialect: Dialect) -> Formula:
     """Return a formula as one that was read in some way."""
     if formula.dialect == dialect:
         return formula
-    return _restored(formula.text, dialect, *formula.place)
+    return restored(formula.text, dialect, *formula.place)
 
 
 def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | FormulaError:

@@ -17,7 +17,7 @@ from ltlpipe.batch.answering import (
     task_from_dict,
 )
 from ltlpipe.batch.pool import Orders, category_of, network_to_data
-from ltlpipe.batch.tasks import AutomatonFile, Task, network_digest
+from ltlpipe.batch.tasks import AutomatonFile, Digests, Task, network_digest
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeWarning
 from ltlpipe.runtime.wire import packed, unpacked
@@ -39,6 +39,8 @@ def travelled(task):
         "G(a -> F b)",
         "G(",
         parse("a WU b", file="x/f.ltl", line=3),
+        parse("G(a -> Y b)", past=True),
+        parse("F X[!] a", finite=True),
         parse('P_1 == "CS" -> F (x + y <= 3)'),
         AutomatonFile("a.hoa", "t.csv", 7, "first"),
     ],
@@ -125,3 +127,18 @@ def test_names_travel_and_are_no_content():
     assert (found.name, found.state_names) == ("P", ("idle", "busy"))
     plain = Network([RING.components[0]])
     assert network_digest(Network([named])) == network_digest(plain)
+
+
+def test_a_constraint_that_has_changed(tmp_path):
+    """It is not that by which the task is known."""
+    constraint = tmp_path / "c.hoa"
+    constraint.write_text("HOA: v1\n")
+    digests, options = Digests(), {"constraint": str(constraint)}
+    orders = Orders([Task(("a.aut",), "G a")], options, run="")
+    known = digests.automaton(str(constraint))
+    expected = Expected((), ("formula", "G a"), known)
+    sent = orders.order(0, expected)["options"]["constraint"]
+    assert sent == "HOA: v1\n"
+    constraint.write_text("HOA: v1.1\n")
+    with pytest.raises(InputError, match="changed after the run had begun"):
+        orders.order(0, expected)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ltlpipe import FormulaError, InputError, UnsupportedError, solve, verify
+from ltlpipe import (
+    FormulaError,
+    InputError,
+    UnsupportedError,
+    results,
+    solve,
+    verify,
+)
 from ltlpipe.automata.translation import automaton as ltlpipe_automaton
 from ltlpipe.batch.task_sources import find_tasks, multiplied, read_tasks
 from ltlpipe.batch.tasks import (
@@ -21,6 +29,7 @@ from ltlpipe.batch.tasks import (
     parse_grid,
     setting_value,
 )
+from ltlpipe.logic.formulas import parse
 from ltlpipe.systems.reading import included_files
 from tests.batch.faults import RING
 from tests.cli.command_line import RING as RING_TEXT
@@ -249,6 +258,10 @@ def test_a_grid_is_solved():
     assert (frame["verdict"] == "holds").sum() >= 6
 
 
+def declaring(text, *actions):
+    return replace(parse(text), alphabet=actions)
+
+
 def test_keys(folder):
     """Contents, options and formats count; names and spellings of defaults do not."""
     digests = Digests()
@@ -277,6 +290,12 @@ def test_keys(folder):
         key(cpu_time=1),
         key(seed=0),
         key(fair_sets=("a",), fairness="weak"),
+        key_in(Task((str(folder / "x.aut"),), declaring("G a", "b")), {}),
+        key_in(Task((str(folder / "x.aut"),), declaring("G a", "c")), {}),
+        key("missing.aut", constraint="n.hoa"),
+        key_in(Task((str(folder / "x.aut"),), FormulaError("no 1", formula="")), {}),
+        key_in(Task((str(folder / "x.aut"),), FormulaError("no 2", formula="")), {}),
+        key("missing-too.aut"),
         key_in(Task(RING, "G a"), {}),
         key_in(Task((str(folder / "x.aut"),) * 2, "G a"), {}),
         key_in(
@@ -323,6 +342,32 @@ def test_a_constraint_of_each_task(folder, monkeypatch):
     pairs = [(folder / "x.aut", "G a")]
     frame = solve(pairs, jobs=1, constraint="only-a.hoa")
     assert frame["verdict"].tolist() == ["holds"]
+
+
+def test_lists_with_equal_numbers(folder):
+    """The answers to a list stay in a store when another one is asked about."""
+    store, (one, two) = folder / "run.sqlite", (folder / "1.ltl", folder / "2.ltl")
+    one.write_text("G(a -> F b)\nF a\n")
+    two.write_text("G a\nG b\n")
+    for path in (one, two, one):
+        solve(str(folder / "x.aut"), path, store=store)
+    assert sorted(results(store)["formula"]) == ["F a", "G a", "G b", "G(a -> F b)"]
+    two.write_text("G a\nF b\n")
+    solve(str(folder / "x.aut"), two, store=store)
+    assert sorted(results(store)["formula"]) == ["F a", "F b", "G a", "G(a -> F b)"]
+
+
+@pytest.mark.parametrize("jobs", [None, 1])
+def test_formulas_that_were_read_otherwise(folder, jobs):
+    """They are read again as the options say, also in a worker."""
+    asked = [
+        (str(folder / "x.aut"), parse("G(b -> Y a)", past=True)),
+        (str(folder / "x.aut"), parse("G(a -> Y b)", past=True)),
+    ]
+    found = solve(asked, jobs=jobs, past=True)
+    assert found["verdict"].tolist() == ["holds", "violated"]
+    found = solve(asked, jobs=jobs, unknown="never")
+    assert found["reason"].tolist() == ["input-error"] * 2
 
 
 COUNTER = """#include "limit.h"

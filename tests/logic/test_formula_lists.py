@@ -213,3 +213,18 @@ def test_one_bad_formula(name, text, tmp_path):
     found = read_formulas(written(tmp_path, name, text), collect_errors=True)
     assert [isinstance(f, FormulaError) for f in found] == [False, True, False]
     assert found[1].line == (3 if name == "f.csv" else 2)
+
+
+def test_a_name_that_stands_twice_in_an_object(tmp_path):
+    """Python's reader would keep the last formula of that name alone."""
+    path = tmp_path / "f.json"
+    path.write_text('{"p": "G a",\n "q": "F a",\n "p": "F b"}')
+    with pytest.raises(InputError, match=r"f.json:3: 'p' stands twice"):
+        read_formulas(path)
+
+
+def test_separators_within_a_line_of_json(tmp_path):
+    """Lines end where other lines of text do."""
+    path = tmp_path / "f.jsonl"
+    path.write_text('{"formula": "G a", "remark": "x\u2028y"}\n"F a"\n')
+    assert [formula.text for formula in read_formulas(path)] == ["G a", "F a"]
