@@ -7,7 +7,9 @@ apart from what found them.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 MAX_PROPOSITIONS = 20
 """Propositions of one property: every set of them is a letter."""
+
+_OFTEN = 100
+"""Times that propositions are asked before a function is worth its compilation."""
 
 
 class TooLargeNumberError(UnsupportedError):
@@ -50,13 +55,23 @@ class Letters:
         bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
         self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
         self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
+        self._asked = 0
+        self._function: Callable[[Sequence[int], bool], int] | None = None
 
     def of_state(self, state: Sequence[int], *, dead: bool = False) -> int:
         """Return the bits that all steps of a valuation have."""
+        if self._function is not None:
+            return self._function(state, dead)
+        self._asked += 1
+        if self._asked == _OFTEN:
+            with suppress(RecursionError, MemoryError, SyntaxError):  # too deep
+                self._function = _function(self._of_states)
         return _holding(self._of_states, state, None, dead=dead)
 
     def of_step(self, state: Sequence[int], action: int) -> int:
         """Return the other bits of a step; the action is -1 for a repetition."""
+        if not self._of_steps:
+            return 0
         dead = action < 0
         taken = None if dead else action
         return _holding(self._of_steps, state, taken, dead=dead)
@@ -130,6 +145,47 @@ def evaluate(
         raise TypeError(f"{part} is not bound to a system")
 
     return value(expression)
+
+
+def _function(
+    propositions: list[tuple[int, Expression]],
+) -> Callable[[Sequence[int], bool], int]:
+    """Return a function for the bits of propositions about states."""
+    names: dict[str, Any] = {"element": _element}
+    bits = [f"({bit} if {_text(p, names)} else 0)" for bit, p in propositions]
+    exec(f"def function(s, dead): return {' | '.join(bits) or 0}", names)
+    return names["function"]  # type: ignore[no-any-return]
+
+
+def _element(state: Sequence[int], first: int, size: int, index: int) -> int:
+    return state[first + index] if 0 <= index < size else 0
+
+
+def _text(part: Expression, names: dict[str, Any]) -> str:
+    """Return text with the value of a part in a state ``s``, as `evaluate` has it."""
+    if isinstance(part, Number):
+        return f"({part.value})"
+    if isinstance(part, Variable):
+        return f"s[{part.number}]"
+    if isinstance(part, Indexed):
+        return f"element(s, {part.first}, {part.size}, {_text(part.index, names)})"
+    if isinstance(part, Deadlock):
+        return "dead"
+    if isinstance(part, Operation):
+        operands = [_text(operand, names) for operand in part.operands]
+        if part.operator in ("&&", "||"):
+            sign = " and " if part.operator == "&&" else " or "
+            return f"(True if {sign.join(operands)} else False)"
+        if part.operator == "!":
+            return f"(not {operands[0]})"
+        if part.operator in ("==", "<", "<="):
+            return f"({part.operator.join(operands)})"
+        name = f"f{len(names)}"
+        names[name] = _OPERATORS[part.operator]
+        return f"{name}({', '.join(operands)})"
+    name = f"f{len(names)}"
+    names[name] = partial(evaluate, part)
+    return f"{name}(s, dead=dead)"
 
 
 def _quotient(dividend: int, divisor: int) -> int:

@@ -1,5 +1,7 @@
 """Bound propositions: names, the evaluator, and the kernel against each other."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, reject
@@ -25,6 +27,7 @@ from ltlpipe.systems.propositions.binding import Vocabulary, bind
 from ltlpipe.systems.propositions.kernels import assemble, letter_of, taken_bits
 from ltlpipe.systems.propositions.letters import (
     MAX_PROPOSITIONS,
+    Letters,
     TooLargeNumberError,
     evaluate,
 )
@@ -166,6 +169,11 @@ def test_kernel_and_evaluator_agree(propositions, state, dead):
         except TooLargeNumberError:
             reject()
     assert found == expected
+    with patch("ltlpipe.systems.propositions.letters._OFTEN", 1):
+        asked = Letters(propositions)
+        for _ in range(2):  # by walks over trees, and by a function
+            assert asked.of_state(state, dead=dead) == expected
+        assert asked._function is not None
 
 
 def test_c_division():
