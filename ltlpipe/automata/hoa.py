@@ -89,7 +89,8 @@ def sections_of(text: str, file: str) -> list[tuple[Any, Section]]:
 
     The file's name is for messages; it is not opened.  There is at least one automaton;
     each has a BDD dictionary of its own.  It may be alternating; if it has several
-    initial states or none, Spot has added one.
+    initial states or none, Spot has added one.  What ``properties:`` say is forgotten
+    unless Spot has checked it: it would believe that an automaton is weak, say.
 
     Raises
     ------
@@ -101,7 +102,24 @@ def sections_of(text: str, file: str) -> list[tuple[Any, Section]]:
     automata = list(parsed(text, file))
     if len(automata) != len(sections):
         raise InputError(_EXPECTED, file=file)
+    for automaton in automata:
+        _forget_unchecked(automaton)
     return list(zip(automata, sections, strict=True))
+
+
+def _forget_unchecked(automaton: Any) -> None:
+    """Forget what a file says of its automaton, but for what Spot has compared."""
+    checked = [
+        (said, said())
+        for said in (
+            automaton.prop_state_acc,
+            automaton.prop_universal,
+            automaton.prop_complete,
+        )
+    ]
+    automaton.prop_reset()
+    for say, known in checked:
+        say(known)
 
 
 def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:

@@ -12,6 +12,8 @@ from ltlpipe.automata.given_automata import parse_automata, parse_job, read_auto
 from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.runtime.errors import InputError, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import run
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "b", 1)])])
 
@@ -209,6 +211,36 @@ State: 0 [t] 0
 """
     with pytest.raises(InputError, match="m:6: automaton is complete despite 'prop"):
         parse_automata(text, "m")
+
+
+# It stays in `p` but for finitely many steps, and sees `!p` again and again: no word.
+CLAIMING = """HOA: v1
+States: 1
+Start: 0
+AP: 1 "p==1"
+Acceptance: 2 Fin(0) & Inf(1)
+properties: trans-labels explicit-labels {}
+--BODY--
+State: 0
+[0] 0 {{0}}
+[!0] 0 {{1}}
+--END--
+"""
+
+
+@pytest.mark.parametrize(
+    "way", [{}, {"acceptance": "tgba"}, {"reduce": "none"}], ids=str
+)
+@pytest.mark.parametrize("claims", ["weak", "very-weak terminal", "inherently-weak"])
+def test_what_an_automaton_claims_to_be_is_not_believed(claims, way):
+    """Spot takes weak automata apart as if no SCC had marks of two kinds."""
+    places = [Place("p", "p", 1), Place("q", "q", 0)]
+    there, back = ({0: 1}, {1: 1}), ({1: 1}, {0: 1})
+    net = PetriNet(places, [Transition("t", "t", *there), Transition("u", "u", *back)])
+    text = CLAIMING.format(claims)
+
+    assert check(net, automaton=text, **way).holds
+    assert check(net, "false", constraint=text, **way).holds
 
 
 @pytest.mark.parametrize(
