@@ -9,7 +9,6 @@ Names and expressions, from the syntax tree to checked ones; constants are folde
 
 from __future__ import annotations
 
-import difflib
 from collections import ChainMap
 from dataclasses import replace
 from itertools import islice
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.memory import collection_paused
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.names import counted, nearest
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs import claims, syntax
 from ltlpipe.systems.programs.claims import Edge, as_truth
@@ -121,12 +120,8 @@ def unknown(
     what: str, name: str, names: Iterable[str], place: Place, file: str
 ) -> Exception:
     """Return an error about a name that nothing has, with the names most like it."""
-    known = list(islice(names, _COMPARED))
-    close = [n for n in known if n.lower() == name.lower()]
-    if not close and len(name) <= _LONG:
-        known = [n for n in known if len(n) <= _LONG]
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    known = [n for n in islice(names, _COMPARED) if len(n) <= _LONG]
+    hint = nearest(name, known) if len(name) <= _LONG else ""
     return input_error(f"unknown {what} {name!r}{hint}", place, file)
 
 

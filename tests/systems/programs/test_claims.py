@@ -83,7 +83,7 @@ def test_formulas_about_a_model_with_a_property_process():
             "array of constants",
         ),
         ("not (P.c); }, q2", "n*n*n*n == 1; }, q2", UnsupportedError, "32 bits"),
-        ("property Never", "property Ever", InputError, "did you mean 'Never'"),
+        ("property Never", "property Ever", InputError, "did you mean Never"),
         ("init q1", "commit q1", InputError, "0 initial states"),
         ("accept q2", "accept q3", InputError, "unknown state of Never 'q3'"),
         ("q1 -> q1 {}", "q1 -> q1 { guard Never.q1; }", InputError, "'Never'"),

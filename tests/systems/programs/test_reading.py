@@ -75,7 +75,7 @@ def model(body="", declarations="byte x; byte t[3]; channel c;", system="async")
         (
             model("guard X == 1;"),
             2,
-            "column 62: unknown name 'X'; did you mean 'x'?",
+            "column 62: unknown name 'X'; did you mean x?",
         ),
         (model("guard P.f;"), 2, "column 62: unknown state of P 'f'"),
         (
