@@ -37,7 +37,7 @@ def analyze(
         help="text, csv, parquet, json, latex or html; by default by the suffix of "
         "--out, or text.",
     ),
-    out: tables.Out = None,
+    out: str | None = tables.output(),
     as_json: shared.AsJson = False,
     explain: int | None = typer.Option(
         None, metavar="N", min=1, help="Explain why formula N is interruptible or not."

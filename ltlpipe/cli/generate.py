@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ltlpipe.cli.tables import output
 from ltlpipe.systems.formats import OUTPUT_FILE
 
 if TYPE_CHECKING:
@@ -109,13 +110,7 @@ def formulas(
     interruptible: bool = typer.Option(
         False, "--interruptible", help="Only interruptible formulas."
     ),
-    out: str | None = typer.Option(
-        None,
-        "-o",
-        "--out",
-        metavar="FILE.ltl",
-        help="Output file; by default standard output.",
-    ),
+    out: str | None = output("FILE.ltl"),
 ) -> None:
     """N different LTL formulas: instances of specification patterns."""
     from ltlpipe.logic.generating import formula_set
@@ -177,13 +172,7 @@ def _write(network: Network, out: str | None) -> None:
 def coloured_client_server(
     n: int = typer.Argument(metavar="N", help="How many clients."),
     m: int = typer.Argument(metavar="M", help="How many servers."),
-    out: str | None = typer.Option(
-        None,
-        "-o",
-        "--out",
-        metavar="FILE.pnml",
-        help="Output file (.gz compresses); by default standard output.",
-    ),
+    out: str | None = output("FILE.pnml", "Output file (.gz compresses)"),
     unfolded: bool = typer.Option(
         False, "--unfolded", help="The place/transition net that it unfolds into."
     ),

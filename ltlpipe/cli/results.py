@@ -68,7 +68,7 @@ def results(
     to: str | None = typer.Option(
         None, metavar="FORMAT", help="text, csv, parquet, json, latex, html, or md."
     ),
-    out: tables.Out = None,
+    out: str | None = tables.output(),
 ) -> None:
     """Print the results of a run: all, filtered, or aggregated.
 

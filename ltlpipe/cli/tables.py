@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,15 +30,12 @@ Store = Annotated[
     str, typer.Argument(metavar="RUN.sqlite", help="Store of solve --store.")
 ]
 
-Out = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="Output file; by default standard output.",
-    ),
-]
+
+def output(metavar: str = "FILE", what: str = "Output file") -> Any:
+    """Return the option of the file that is written in place of standard output."""
+    text = f"{what}; by default standard output."
+    return typer.Option(None, "-o", "--out", metavar=metavar, help=text)
+
 
 TEXT = "text"
 
