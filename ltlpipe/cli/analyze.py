@@ -81,7 +81,11 @@ def analyze(
     from ltlpipe.batch.analyzing import analysis_rows, json_of
     from ltlpipe.cli.questions import formulas_of
     from ltlpipe.logic.formulas import raised
+    from ltlpipe.runtime.files import refuse_overwriting
 
+    refuse_overwriting({"--out": out}, files or [])
+    if explain is not None and (as_json or out is not None or to is not None):
+        raise typer.BadParameter("--explain goes without --json, --out and --to")
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
         raise typer.BadParameter("--json and --to cannot both write to standard output")

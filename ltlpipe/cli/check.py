@@ -104,6 +104,7 @@ def check(
         raise typer.Exit(code)
     if not system:
         raise typer.BadParameter("missing argument 'SYSTEM'")
+    from ltlpipe.runtime.files import refuse_overwriting
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import files_of
     from ltlpipe.verdict.several import Questions
@@ -122,6 +123,10 @@ def check(
         _check_answers(answers, formula or formula_file, as_json=as_json)
     form = Form(as_json, steps, chart, why, recorded_options(options, automaton))
     form.checked()
+    refuse_overwriting(
+        {"--out": out, "--report": report, "--certificate": options.certificate},
+        [*system, formula_file, automaton, chosen["constraint"]],
+    )
     questions = asked.questions(options.dialect)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)

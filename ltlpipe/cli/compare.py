@@ -137,6 +137,7 @@ def compare(
     from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, json_of
     from ltlpipe.batch.table_files import open_table
     from ltlpipe.batch.tasks import parse_grid
+    from ltlpipe.runtime.files import refuse_overwriting
     from ltlpipe.systems.reading import load
     from ltlpipe.verdict.verdict import INPUT_ERROR
 
@@ -148,6 +149,7 @@ def compare(
         if len(configured) < 2:
             raise typer.BadParameter("--plot needs several ways")
         plottable(plot)
+    refuse_overwriting({"--out": out, "--plot": plot}, [*system, formula_file])
     dialect = understood(chosen)[0].dialect
     asked = _questions(formula or [], formula_file, empty, dialect)
     runs = runs_of(asked, configured)

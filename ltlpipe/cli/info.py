@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.options import run_within
-from ltlpipe.cli.verdicts import exit_code
+from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.options import INFO
 from ltlpipe.runtime.jobs import MAX_STATES, StoppedError
@@ -66,7 +65,7 @@ def _print_description(loaded: System, limits: Limits, *, as_json: bool) -> None
 
     told = run_within(description_job(loaded), limits)
     if as_json:
-        print(json.dumps(asdict(told), ensure_ascii=False))
+        print(json_line(asdict(told)))
         return
     for head, lines in _parts(told):
         for line in lines:
@@ -85,7 +84,7 @@ def _print_size(
         raise StoppedError(MAX_STATES)
     told = {"states": size.states, "transitions": size.transitions}
     if as_json:
-        print(json.dumps({"system": loaded.name, **told}, ensure_ascii=False))
+        print(json_line({"system": loaded.name, **told}))
     else:
         states = counted(size.states, "state")
         print(f"{states}, {counted(size.transitions, 'transition')}")

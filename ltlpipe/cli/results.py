@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import typer
 
 from ltlpipe.cli import tables
 from ltlpipe.cli.tables import Store, print_outcomes
+from ltlpipe.cli.verdicts import json_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +78,7 @@ def results(
     form = tables.format_of(to, out, FORMATS)
     from ltlpipe.batch.results import columns_named, filtered, grouped, pivoted
     from ltlpipe.batch.results import results as results_of
+    from ltlpipe.runtime.files import refuse_overwriting
 
     if pivot is not None and group is None:
         raise typer.BadParameter("--pivot goes with --group")
@@ -85,6 +86,7 @@ def results(
         raise typer.BadParameter("--value and --aggregate go with --pivot")
     if witnesses and group is not None:
         raise typer.BadParameter("--witnesses does not go with --group")
+    refuse_overwriting({"--out": out}, [store])
     frame = results_of(store)
     if where is not None:
         frame = filtered(frame, where)
@@ -134,7 +136,7 @@ def status(
 
     found = status_of(store)
     if as_json:
-        print(json.dumps(_plain(found), ensure_ascii=False))
+        print(json_line(_plain(found)))
         return
     for run in found.runs:
         _print_run(run)

@@ -18,7 +18,6 @@ from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes, print_table
 from ltlpipe.cli.verdicts import BUG, contest_line, exit_code, json_line
 from ltlpipe.question.options import SOLVE
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
 from ltlpipe.runtime.names import counted
 
@@ -121,6 +120,7 @@ def solve(
     from ltlpipe.batch.table_files import open_table
     from ltlpipe.batch.task_sources import find_tasks, multiplied
     from ltlpipe.batch.tasks import parse_grid
+    from ltlpipe.runtime.files import refuse_overwriting
 
     place = out or store  # where the results are at the end
     if report is not None:
@@ -131,10 +131,11 @@ def solve(
     in_lines = {k for k, task in enumerate(tasks) if _is_of_contest(task)}
     if place is None and (report is not None or not (rers or in_lines)):
         raise typer.BadParameter("expected a place for the results: --out or --store")
-    if rers is not None and Path(rers).resolve() in map(_resolved, (out, store)):
-        raise UnsupportedError(
-            f"--rers={rers!r} is the file of --out or --store; name another one"
-        )
+    files = {p for task in tasks for p in (*_system_files(task), task.file)}
+    refuse_overwriting(
+        {"--out": out, "--store": store, "--rers": rers, "--report": report},
+        [*files.union(paths), chosen["constraint"]],
+    )
     names = [] if rers is None else names_of(tasks)
     outcome = _Outcome(len(tasks), has_samples=chosen["bitstate"] is not None)
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
@@ -178,6 +179,10 @@ def solve(
     if report is not None and place is not None:
         write_page(store or place, report, quiet=quiet or as_json)
     raise typer.Exit(BUG if watcher.found_bug else outcome.exit_code)
+
+
+def _system_files(task: Task) -> tuple[str, ...]:
+    return task.system if isinstance(task.system, tuple) else ()
 
 
 def _is_of_contest(task: Task) -> bool:
@@ -342,7 +347,3 @@ def _print_joint(rows: Sequence[Row]) -> None:
             f"{question}: {joint['searches']} searches have seen about "
             f"{joint['states']:,} states together, {share}"
         )
-
-
-def _resolved(file: str | None) -> Path | None:
-    return None if file is None else Path(file).resolve()

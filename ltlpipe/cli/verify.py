@@ -5,7 +5,6 @@ Also ``ltlpipe check --verify``: results that `check --json` has printed, replay
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,7 +144,7 @@ def _report_findings(rows: list[Finding], *, as_json: bool, quiet: bool) -> int:
 
     if as_json:
         for row in rows:
-            print(json.dumps(row, ensure_ascii=False))
+            print(json_line(row))
     else:
         _print_findings(rows, quiet=quiet)
     if wrong(rows):
@@ -198,7 +197,7 @@ def verify_results(
         about = {name: one.get(name) for name in ("system", "formula", "verdict")}
         if as_json:
             row = about | {"finding": found, "why": why}
-            print(json.dumps(row, ensure_ascii=False))
+            print(json_line(row))
         else:
             subject = one.get("formula") or "accepting run"
             print(f"{found}: {subject}" + (f": {why}" if why else ""))

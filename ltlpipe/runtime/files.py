@@ -36,12 +36,12 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete, wait
 from ltlpipe.runtime.names import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ltlpipe.runtime.jobs import Job
 
@@ -148,6 +148,42 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         raise InputError(message, file=os.fspath(path)) from None
+
+
+def refuse_overwriting(
+    outputs: Mapping[str, str | os.PathLike[str] | None],
+    inputs: Iterable[str | os.PathLike[str] | None],
+) -> None:
+    """Refuse files to be written, by flags, that are inputs or one another.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the flag.
+    """
+    read = {_identity(path) for path in inputs if path is not None} - {None}
+    known: dict[Any, str] = {}
+    for flag, path in outputs.items():
+        place = None if path is None else _identity(path)
+        if place is None:
+            continue
+        found = "an input" if place in read else known.get(place)
+        if found is not None:
+            raise UnsupportedError(
+                f"{flag}={os.fspath(path)!r} is the file of {found}; name another one"  # type: ignore[arg-type]
+            )
+        known[place] = flag
+
+
+def _identity(path: str | os.PathLike[str]) -> Any:
+    """Return what is equal for equal files, be they there or not; None for devices."""
+    try:
+        about = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return os.path.realpath(path)
+    except ValueError:  # a NUL byte
+        return None
+    return (about.st_dev, about.st_ino) if stat.S_ISREG(about.st_mode) else None
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:

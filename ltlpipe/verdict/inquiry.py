@@ -24,6 +24,7 @@ from ltlpipe.runtime.errors import (
     silenced,
     warn,
 )
+from ltlpipe.runtime.files import refuse_overwriting
 from ltlpipe.runtime.jobs import (
     INTERRUPTED,
     MAX_STATES,
@@ -110,6 +111,7 @@ class Inquiry:
         self._clock = Clock()
         self._certified: tuple[Certified | LinearCertified, ...] = ()
         if self.options.certificate is not None:
+            refuse_overwriting({"--certificate": self.options.certificate}, self.files)
             from ltlpipe.verdict.certification import (
                 certified_options,
                 certified_strategies,

@@ -219,3 +219,35 @@ def test_standard_output_of_a_shell(link, tmp_path):
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout == "new"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flag", "other"),
+    [
+        ("check {ring} -f a --certificate {ring}", "certificate", "an input"),
+        ("check {ring} -F {table} --out {table}", "out", "an input"),
+        ("check {ring} -f a --certificate x.csv --out x.csv", "certificate", "--out"),
+        ("solve {table} --out {link}", "out", "an input"),
+        ("solve {table} --out x.csv --rers {ring}", "rers", "an input"),
+        ("compare {ring} -F {table} --out {table}", "out", "an input"),
+        ("analyze {table} --out {table}", "out", "an input"),
+        ("results {table} --out {table}", "out", "an input"),
+    ],
+)
+def test_no_output_in_the_place_of_an_input(
+    run, tmp_path, monkeypatch, arguments, flag, other
+):
+    """Nor of another output; a link to a file is the file."""
+    places = {name: tmp_path / name for name in ("ring.aut", "table.csv", "link.csv")}
+    places["ring.aut"].write_text(RING)
+    places["table.csv"].write_text("system,formula\nring.aut,G(a -> F b)\n")
+    places["link.csv"].symlink_to("table.csv")
+    named = {path.stem: path for path in places.values()}
+    before = [path.read_text() for path in places.values()]
+    monkeypatch.chdir(tmp_path)
+    outcome = run(*(part.format(**named) for part in arguments.split()))
+    assert outcome.code == 2
+    assert f"--{flag}" in outcome.complaint
+    assert f"is the file of {other}; name another one" in outcome.complaint
+    assert [path.read_text() for path in places.values()] == before
+    assert sorted(tmp_path.iterdir()) == sorted(places.values())
