@@ -41,12 +41,14 @@ from ltlpipe.batch.pool import (
     shared_bytes,
 )
 from ltlpipe.batch.tasks import Activity, file_kind, now
+from ltlpipe.question.given_options import manner_of
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular, write_bytes
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.wire import packed, unpacked
 from ltlpipe.runtime.workers import close_idle
+from ltlpipe.systems.reading import included_files
 from ltlpipe.verdict.verdict import CRASH
 
 if TYPE_CHECKING:
@@ -387,6 +389,13 @@ class Cluster:
             content = kept(given, system["name"])
             order["task"]["system"] = {**system, "content": content}
         else:
+            manner = manner_of(order["options"])
+            for path in system["files"]:
+                if included_files(path, **manner):
+                    raise UnsupportedError(
+                        f"--engine=dask: {path} includes other files, which are not "
+                        "sent to the cluster; preprocess it, or use --engine=local"
+                    )
             system["files"] = [kept(self._read(p), p) for p in system["files"]]
         if "path" in question:
             path = question["path"]

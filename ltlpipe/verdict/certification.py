@@ -463,6 +463,7 @@ def _claim(
     """Return what a certificate claims, but for the constraint and unknown names."""
     options = question.options
     kind = "empty" if asked.is_trivial else "automaton"
+    grown = getattr(question.system, "grown", None)  # type: ignore[attr-defined]
     return {
         "formula": None if asked.formula is None else asked.formula.text,
         "asked": kind if asked.formula is None else "formula",
@@ -470,6 +471,7 @@ def _claim(
             "name": question.name,
             "files": files,
             **manner_of(options.differing()),
+            **({} if grown is None else {"processes": grown}),
         },
         "letters": "states" if with_components(question) is None else "actions",
         "deadlock": "stutter" if question.stutters else "ignore",

@@ -7,9 +7,10 @@ import random
 
 import pytest
 
-from ltlpipe import InputError, LtlpipeError, check, verify_certificate
+from ltlpipe import InputError, LtlpipeError, check, load, verify_certificate
 from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.certificates.checking import verification as checker
+from ltlpipe.systems.programs.promela.model import PromelaModel
 from tests.certificates.parts import parts_of
 from tests.cli.command_line import RING
 
@@ -328,3 +329,37 @@ def test_how_a_model_was_read(tmp_path):
     assert "--processes=3" in found.claim
     (tmp_path / "far" / "f.h").write_text("#define STEP 3\n")
     assert verify_certificate(path).result == "refused"
+
+
+FAILING = "byte x;\nactive proctype P() { x = 1; assert(x == 0); do :: x = 2 od }\n"
+
+
+def test_the_model_is_that_of_the_question(tmp_path, monkeypatch):
+    """Where nothing is asked about failures an assertion is a step like others."""
+    model, path = tmp_path / "m.pml", str(tmp_path / "a.cert")
+    model.write_text(FAILING)
+    assert check(str(model), "G(x <= 2)", certificate=path).verdict == "holds"
+    assert verify_certificate(path).result == "verified"
+    asked = "G(x == 2 -> _fault)"
+    assert check(str(model), asked, certificate=path).verdict == "holds"
+    assert verify_certificate(path).result == "verified"
+    # A forged one stops where an assertion fails.
+    assert check(str(model), "G(x <= 1)").verdict == "violated"
+    monkeypatch.setattr(PromelaModel, "for_question", lambda self, _: self)
+    assert check(str(model), "G(x <= 1)", certificate=path).verdict == "holds"
+    monkeypatch.undo()
+    assert verify_certificate(path).result == "refused"
+
+
+def test_a_model_that_has_grown(tmp_path):
+    """Its states have room for more processes than a first look found."""
+    model, path = tmp_path / "m.pml", str(tmp_path / "a.cert")
+    model.write_text(
+        "byte n;\nproctype A() { (0) }\n"
+        "active proctype M() { do :: n < 100 -> n++; run A() :: else -> break od }\n"
+    )
+    found = check(str(model), "G(n <= 100)", certificate=path)
+    assert (found.verdict, load(str(model)).grown) == ("holds", None)
+    verified = verify_certificate(path)
+    assert (verified.result, verified.reason) == ("verified", None)
+    assert "--processes=" in verified.claim

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.certificates.checking.automaton import Automaton
     from ltlpipe.certificates.checking.proofs import StateProof
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.reading import SystemLike
 
@@ -263,6 +264,7 @@ class _Check:
                 system = yield from self._system(document, contents, given, root)
                 self.name = system.name
                 if isinstance(system, Model):
+                    system = system.for_question(_named(document))
                     system = yield from system.unfolding()
                 if isinstance(document, LinearDocument):
                     self.transitions = 0
@@ -321,10 +323,7 @@ class _Check:
         yield from imported("numba")
         from ltlpipe.certificates.checking.proofs import meaning_of
 
-        try:
-            formula = parse(document.formula)
-        except FormulaError:
-            raise RefusedError("the formula does not parse") from None
+        formula = _parsed(document.formula)
         meanings = {
             text: meaning_of(system, text, document.never)
             for text in document.propositions
@@ -377,10 +376,7 @@ class _Check:
                 "constraint if there is one"
             )
             return
-        try:
-            formula = parse("false" if document.formula is None else document.formula)
-        except FormulaError:
-            raise RefusedError("the formula does not parse") from None
+        formula = _parsed(document.formula or "false")
         names = automaton.propositions
         stray = {*formula.propositions, *propositions_in(constraint or "")} - {*names}
         combined: set[str] = set()
@@ -437,7 +433,7 @@ class _Check:
             raise RefusedError("a reduction is for networks")
         visible = set(automaton.propositions)
         if document.formula is not None:
-            formula = parse(document.formula)
+            formula = _parsed(document.formula)
             visible |= set(formula.propositions)
         reduction = document.reduction
         assert reduction is not None
@@ -494,6 +490,26 @@ class _Check:
                 f"{proof.n_entries}"
             )
         return proof
+
+
+def _parsed(text: str) -> Formula:
+    try:
+        return parse(text)
+    except FormulaError:
+        raise RefusedError("the formula does not parse") from None
+
+
+def _named(document: Document | LinearDocument) -> set[str]:
+    """Return the propositions by which a model is that of the question.
+
+    Assertions fail where the question names failures; an automaton for a formula might
+    name anything.
+    """
+    named = {*propositions_in(document.constraint or "")}
+    if document.formula is not None:
+        return named.union(_parsed(document.formula).propositions)
+    assert isinstance(document, Document)
+    return named.union(propositions_in(document.automaton))
 
 
 def _negated(job: Job[bool]) -> Job[bool]:

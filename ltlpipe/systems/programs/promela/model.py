@@ -71,6 +71,7 @@ class _Family:
 
     def __init__(self, tree: syntax.Model, plan: Plan, *, can_grow: bool) -> None:
         self.tree, self._plan, self._can_grow = tree, plan, can_grow
+        self.grown: int | None = None  # processes, if there was too little room
         nodes = nodes_in(tree.proctypes)
         self._asserts = any(isinstance(node, Assert) for node in nodes)
         self._models: dict[tuple[bool, bool, frozenset[str]], PromelaModel] = {}
@@ -110,7 +111,7 @@ class _Family:
         def roomier() -> PromelaModel:
             if len(self._plan.slots) <= n_slots:
                 number = min(2 * n_slots, MAX_PROCESSES)
-                self._plan = general_plan(self.tree, number)
+                self._plan, self.grown = general_plan(self.tree, number), number
                 self._models.clear()
             return model.again()
 
@@ -134,6 +135,11 @@ class PromelaModel(ProgramModel):
         self.lowered = lowered
         self.tree = lowered.translator.model
         self._family, self.again = family, again
+
+    @property
+    def grown(self) -> int | None:
+        """With which ``--processes`` its states look alike; None if as by default."""
+        return self._family.grown
 
     def full_error(self) -> LtlpipeError:
         """Return the error that there are more processes than there is room for."""
