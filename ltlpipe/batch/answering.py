@@ -15,6 +15,7 @@ import warnings
 from collections import OrderedDict
 from contextlib import suppress
 from functools import cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.batch.table import host_columns, option_columns, row_of
@@ -157,7 +158,8 @@ class Systems:
         digest = self._digests.system(task.system, manner)
         if reading.expected is not None and digest != reading.expected.system:
             raise _changed(task.system[0])
-        place = (*digest, *map(str, manner.values()))
+        names = (PurePath(path).name for path in task.system)  # of components, too
+        place = (*digest, *names, *map(str, manner.values()))
         # An error names files (those of the same contents have another one) or limits.
         place_of_error = (*place, *task.system, reading.asked)
         found = self._kept.get(place, self._kept.get(place_of_error))

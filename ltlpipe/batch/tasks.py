@@ -283,6 +283,9 @@ class Digests:
         declared = getattr(task.formula, "alphabet", None)
         if declared is not None:
             told["declared actions"] = sorted(declared)
+        if "fair_sets" in told and isinstance(task.system, tuple):
+            # They may name components, which have the names of their files.
+            told["file names"] = [PurePath(path).name for path in task.system]
         return json.dumps([system, question, told])
 
     def automaton(self, automaton: Any) -> str | None:

@@ -296,6 +296,7 @@ def test_keys(folder):
         key_in(Task((str(folder / "x.aut"),), FormulaError("no 1", formula="")), {}),
         key_in(Task((str(folder / "x.aut"),), FormulaError("no 2", formula="")), {}),
         key("missing-too.aut"),
+        key("y.aut", fair_sets=("a",), fairness="weak"),
         key_in(Task(RING, "G a"), {}),
         key_in(Task((str(folder / "x.aut"),) * 2, "G a"), {}),
         key_in(

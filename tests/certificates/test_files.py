@@ -363,3 +363,37 @@ def test_a_model_that_has_grown(tmp_path):
     verified = verify_certificate(path)
     assert (verified.result, verified.reason) == ("verified", None)
     assert "--processes=" in verified.claim
+
+
+PROCESSES = """byte x = 0;
+process P { state p, q; init p; trans p -> q { effect x = 1; }, q -> p { effect x = 0; }; }
+process Q { state r; init r; trans r -> r {}; }
+system async;
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("fairness", ["weak", "strong"])
+@pytest.mark.parametrize("named", [(), ("P",), ("P*",), ("P: *", "Q")])
+def test_fairness_of_models(tmp_path, fairness, named):
+    """To each process, to one of them, and to whatever a pattern fits."""
+    model, path = tmp_path / "m.dve", str(tmp_path / "a.cert")
+    model.write_text(PROCESSES)
+    options = {"fairness": fairness, "fair_sets": named}
+    found = check(str(model), "GF(x == 1)", certificate=path, **options)
+    assert found.verdict == "holds"
+    verified = verify_certificate(path)
+    assert (verified.result, verified.reason) == ("verified", None)
+
+
+@pytest.mark.parametrize("named", ["component 1", "c*", "a,*", "component 2,a"])
+def test_fairness_by_names_of_components(tmp_path, named):
+    """As ``--fair-sets`` reads them."""
+    from ltlpipe import LTS, Network
+
+    loop = LTS.from_transitions([(0, "c1", 0), (0, "a", 0)])
+    network = Network([loop, LTS.from_transitions([(0, "b", 0)])])
+    path, options = str(tmp_path / "a.cert"), {"fairness": "weak", "fair_sets": [named]}
+    asked = {"formula": "GF(a | c1 | b)", "certificate": path}
+    assert check(network, **asked, **options).verdict == "holds"
+    verified = verify_certificate(path, network)
+    assert (verified.result, verified.reason) == ("verified", None)

@@ -17,6 +17,7 @@ the marks of the automaton and of the system.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -256,30 +257,60 @@ def fairness_of(
 
 
 def _sets(system: Network | Model, named: Sequence[str]) -> list[set[int]]:
+    """Return the sets that ``--fair-sets`` names, or those of each part."""
+    parts = _parts(system)
     if named:
-        return [_members(system, text) for text in named]
-    if not isinstance(system, Network):
-        raise RefusedError("a model has no components to be fair to")
-    return [
-        {k for k, action in enumerate(system.actions) if i in action.participants}
-        for i in range(len(system.components))
-    ]
+        return [own for text in named for own in _meant(system, parts, text)]
+    return [own for _, own in parts] or [{k} for k in range(len(system.actions))]
 
 
-def _called(system: Network | Model, name: str) -> set[int] | None:
-    """Return the actions that a name means; None if it is no name."""
+def _parts(system: Network | Model) -> list[tuple[set[str], set[int]]]:
+    """Return names and actions of each component or process; a net has none."""
     if isinstance(system, Network):
-        named = enumerate(system.actions)
-        return {k for k, a in named if a.name == name and not a.internal} or None
-    called = system.vocabulary.actions
-    return {*called[name]} if name in called else None
+        found: list[tuple[set[str], set[int]]] = [
+            ({f"component {i}", lts.name}, set())
+            for i, lts in enumerate(system.components, start=1)
+        ]
+        for number, action in enumerate(system.actions):
+            for i in action.participants:
+                found[i][1].add(number)
+        return found
+    own: dict[str, set[int]] = {name: set() for name in system.processes}
+    for number in range(len(system.actions)) if own else ():
+        for name in system.movers(number):
+            own[name].add(number)
+    return [({name}, actions) for name, actions in own.items()]
 
 
-def _members(system: Network | Model, text: str) -> set[int]:
-    found: set[int] = set()
-    for part in map(str.strip, text.split(",")):
-        own = _called(system, part)
-        if own is None:
-            raise RefusedError(f"fairness names an action {part!r} that is not")
-        found |= own
-    return found
+def _called(system: Network | Model) -> dict[str, set[int]]:
+    """Return the actions by their names, internal ones left out."""
+    if not isinstance(system, Network):
+        return {name: {*own} for name, own in system.vocabulary.actions.items()}
+    named = enumerate(system.actions)
+    return {action.name: {k} for k, action in named if not action.internal}
+
+
+def _meant(
+    system: Network | Model, parts: list[tuple[set[str], set[int]]], text: str
+) -> list[set[int]]:
+    """Return the sets that a text means: one, if it has several names."""
+    known, found = _called(system), []
+    if text.strip() in known:
+        return [known[text.strip()]]
+    for word in map(str.strip, text.split(",")):
+        meant = [own for names, own in parts if word not in known and _fit(word, names)]
+        if not meant:
+            fitting = {k for name in _fit(word, known) for k in known[name]}
+            meant = [{k} for k in sorted(fitting)]
+        if not meant:
+            raise RefusedError(f"fairness names an action {word!r} that is not")
+        found.append(meant)
+    if len(found) == 1:
+        return found[0]
+    return [{k for meant in found for own in meant for k in own}]
+
+
+def _fit(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names that a word is, or that fit it as a pattern."""
+    names = [*names]
+    return [word] if word in names else fnmatch.filter(names, word)
