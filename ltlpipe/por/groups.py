@@ -391,6 +391,8 @@ def find_groups(
         # Invisible steps may move before a visible one, and then
         # the run begins with another letter.
         return Groups(None, "a proposition is about steps, not only about states")
+    if isinstance(model, ProgramModel):
+        propositions = [*propositions, *_seen_where_all_stop(model, late)]
     atoms: set[Atom] = {atom for p in propositions for atom in watched(p)}
     if isinstance(model, ProgramModel):
         if model.program.synchronous:
@@ -408,6 +410,29 @@ def find_groups(
     return Groups(
         codes, f"{n_free} of {len(codes)} actions can be taken before all others"
     )
+
+
+def _seen_where_all_stop(
+    model: ProgramModel, late: Sequence[syntax.Expression]
+) -> Sequence[syntax.Expression]:
+    """Return which propositions a run can end in that could have taken more steps.
+
+    It ends so where a step fails, or where processes in committed states cannot move.
+    What is true of all states in which a step has failed does not matter there.
+    """
+    program = model.program
+    if any(process.committed for process in program.processes):
+        return late
+    if not model.layout.places[program.error].bits:  # none fails
+        return []
+    works = syntax.Operation("==", (syntax.Variable(program.error), syntax.Number(0)))
+    fails = syntax.Operation("!", (works,))
+    return [
+        p
+        for p in late
+        if not (isinstance(p, syntax.Operation) and p.operator == "||")
+        or fails not in p.operands
+    ]
 
 
 def codes_of_clusters(net: NetModel, atoms: Set[Atom]) -> Job[np.ndarray]:

@@ -168,6 +168,56 @@ def test_ends_with_ample_sets():
     assert kept >= at_least(2)
 
 
+STOPPED = """byte seen = 0, z = 0;
+process A {{
+  state a0, a1, a2;
+  init a0;
+  trans a0 -> a1 {{ effect seen = 1; }}, a1 -> a2 {{ }};
+}}
+process B {{
+  state b0, b1;
+  init b0;
+  {committed}
+  trans b0 -> b1 {{ {effect} }};
+}}
+system async;
+"""
+"""B stops A, which could go on."""
+
+
+@pytest.mark.parametrize("way", ["ample", "statements", "statements,ample", "auto"])
+@pytest.mark.parametrize(
+    ("committed", "effect"), [("commit b1;", ""), ("", "effect z = 1 / z;")]
+)
+def test_a_run_that_is_stopped_ends_where_others_could_move(
+    tmp_path, committed, effect, way
+):
+    """In a deadlock of committed states, or where a step fails."""
+    path = tmp_path / "m.dve"
+    path.write_text(STOPPED.format(committed=committed, effect=effect))
+    for formula in (
+        "G(seen < 2 && (deadlock -> A.a0 || A.a2))",
+        "G(deadlock -> A.a2)",
+        "G(deadlock -> A.a0 || A.a1)",
+    ):
+        assert check(path, formula, reduce="none").verdict == "violated"
+        with suppress(UnsupportedError):  # nothing is left out any more
+            found = check(path, formula, reduce=way, seed=1)
+            assert found.verdict == "violated", formula
+
+
+def test_what_holds_where_a_step_has_failed_hides_no_step():
+    """Then the run may end anywhere; so end states are looked for with ample sets."""
+    model = promela(
+        """byte a[2], i = 3;
+active proctype A() { byte x; x = 1; x = 2 }
+active proctype B() { a[i] = 1 }"""
+    )
+    found = check(model, model.ends_validly, reduce="ample")
+    assert found.holds
+    assert found.plan.reductions == ("ample",)
+
+
 def test_states_are_fewer_and_deadlocks_the_same():
     """What is merged is part of the model; who stops there for ever still does."""
     kept = 0
