@@ -70,6 +70,7 @@ _WORK = 200_000.0
 """Microseconds that their steps may take together, roughly; large nets have fewer."""
 
 _LEAST_STATES = 20
+_FEW_STATES = 500
 
 
 def is_open(run: Run) -> bool:
@@ -100,7 +101,10 @@ def continued(question: Question, run: Run | None) -> Job[Run | None]:
     steps.initial = lambda: last
     moves = instant.Moves(steps, universal(), stutter=question.stutters)
     most = int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES)))
-    found = (yield from instant.search(moves, max_states=most)).run
+    found = None
+    for limit in (min(_FEW_STATES, most), most):  # in depth soon, too
+        if found is None:
+            found = (yield from instant.search(moves, max_states=limit)).run
     if found is None:
         return None
     return Run(

@@ -207,6 +207,23 @@ class ProgramModel(Model):
                 raise self.full_error()
             yield Step(action, target)
 
+    def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
+        """Yield at least the steps of a valuation by an action; see `Model`."""
+        if not self._is_plain:
+            yield from self.each_step(state)
+        elif not state[self.program.error]:
+            moving = self.program.actions[action]
+            target = self._interpreter.target(moving, tuple(state))
+            if target is not None:
+                yield Step(action, target)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether an action is enabled whatever others are."""
+        program = self.program
+        waits = program.synchronous or program.has_control
+        return not (waits or any(p.committed for p in program.processes))
+
     def full_error(self) -> LtlpipeError:
         """Return the error that there are more processes than there is room for."""
         raise NotImplementedError  # of models in which none are started
@@ -261,7 +278,8 @@ class ProgramModel(Model):
         passing.program, passing._interpreter = program, Interpreter(program)
         if not self.program.has_control:
             passing.ranges = self.ranges.with_faults()
-            for fact in ("layout", "source", "instructions", "max_successors"):
+            facts = "layout", "source", "instructions", "max_successors", "_is_plain"
+            for fact in facts:
                 vars(passing).pop(fact, None)
         return passing
 
