@@ -228,5 +228,20 @@ class Trace:
         """Add the seconds of a job to those of a phase, such as "search_seconds"."""
         return timed(job, partial(self._add_seconds, name))
 
+    def leading(self, job: Job[Result], share: float, most_work: float) -> Job[Result]:
+        """Advance a job that asks for a share of turns until it has done some work."""
+        self.share = share
+        try:
+            progress = next(job)
+            while True:
+                most_work -= progress.work
+                self.share = share if most_work > 0 else 1.0
+                progress = job.send((yield progress))
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        finally:
+            job.close()
+
     def _add_seconds(self, name: str, seconds: float) -> None:
         self.note(**{name: (getattr(self.stats, name) or 0.0) + seconds})

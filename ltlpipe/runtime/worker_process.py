@@ -100,6 +100,8 @@ class Worker:
         self._owner = os.getpid()
         self._cpu_seconds = 0.0
         self._first_bytes: int | None = None  # held after the first answer
+        self._pauses = False
+        self.told_seconds = 0.0  # CPU time that a job has told of as its work
 
     def start(self) -> None:
         """Start the process; `wait` says that it has been tried."""
@@ -132,8 +134,21 @@ class Worker:
         """Return the descriptor that is readable when there is news."""
         return self._connection.fileno()
 
+    def pause(self) -> None:
+        """Have the process do nothing until its job is advanced, or it is asked."""
+        if self._started.is_set() and self._error is None and not self._pauses:
+            self._pauses = True
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Have the process go on."""
+        if self._pauses:
+            self._pauses = False
+            self._process.send_signal(signal.SIGCONT)
+
     def send(self, message: Message) -> None:
         """Send a request; `receive` finds out if the worker has ended."""
+        self.resume()
         with suppress(ConnectionError):
             message.send(self._connection)
 

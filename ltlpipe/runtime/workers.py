@@ -106,6 +106,7 @@ class _Workers:
         if self.left:
             self.end(worker)
         else:
+            worker.resume()
             self.left.append(worker)
 
     def _take_back(self) -> None:
@@ -312,10 +313,12 @@ def _reply(
     spent, since = 0.0, time.monotonic()  # CPU time while it starts
     reply: dict[str, Any] | None = None
     while True:
+        worker.resume()
         work, growth = 0.0, 0
         if usage is not None:
             used = worker.cpu_seconds
-            work, usage["cpu"] = max(used - usage["cpu"], 0.0) * 1e6, used
+            work = max(used - worker.told_seconds, 0.0) * 1e6
+            worker.told_seconds = used
             growth = max(worker.resident_bytes - usage["bytes"] - FREE_GROWTH, 0)
         # At the end the last work is accounted for, and nothing is waited for.
         readable = worker if reply is None else _at_end()
@@ -337,6 +340,7 @@ def _reply(
         for message in messages:
             if "begun" in message:
                 usage = message["begun"]
+                worker.told_seconds = usage["cpu"]
             elif is_last(message):
                 reply = message
             elif parts is not None:

@@ -117,8 +117,14 @@ STRATEGIES: tuple[Strategy, ...] = (
         supersedes=EXPLICIT,
     ),
     Strategy(SYMMETRY, job_in("symmetry"), (SYMMETRY,), takes_colours=True),
+    Strategy(
+        SUBSET,
+        job_in("subset"),
+        (SUBSET, FEW, COMPOSITION),
+        share=2.0,
+        is_extra=True,
+    ),
     Strategy(WALKS, job_in("explicit", "job_of_walks"), (WALKS,)),
-    Strategy(SUBSET, job_in("subset"), (SUBSET, FEW, COMPOSITION), share=2.0),
     Strategy(COMPONENTS, job_in("components"), (COMPONENTS, COMPOSITION), share=3.0),
     Strategy(
         AUTOMORPHISMS, job_in("symmetry", "job_of_automorphisms"), (AUTOMORPHISMS,)

@@ -68,6 +68,9 @@ Few have four of five units of work; where many are needed, composing all is as 
 FEW_WORK = 5e6
 """Units of work of checks after which few have a share like many: others wait."""
 
+FIRST_WORK = 120_000.0
+"""The same before which they have: meanwhile others have their first turns."""
+
 _CHECK_WORK, _PIECE_WORK = 40_000.0, 40.0
 """Units of work of a check and of each piece of it, at least.
 
@@ -219,7 +222,7 @@ class Refinement:
                 work = max(progress.work, _PIECE_WORK) + more
                 progress, more = progress._replace(work=work), 0.0
             self._work += progress.work
-            leads = few and self._work <= FEW_WORK
+            leads = few and FIRST_WORK <= self._work <= FEW_WORK
             self._trace.share = FEW_SHARE if leads else MANY_SHARE
             return (yield progress)
 

@@ -55,6 +55,12 @@ if TYPE_CHECKING:
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.runs import Run
 
+LARGE = 100_000
+"""Elements of a group whose orbits lead: they are few, and states are many."""
+
+LARGE_SHARE, LARGE_WORK = 14.0, 2e6
+"""Share of turns of the search of their orbits, and after which work it is over."""
+
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
 
@@ -264,7 +270,10 @@ def job_of_orbits(
         raise NotApplicableError("no group was found that is worth it")
     trace.plan = plan.reduced_by(reduction, f"{reduction}, {_reason(acting)}")
     packing = _quotient(acting, product.packed())
-    answer = yield from search_states(question, product, trace, packing=packing)
+    search = search_states(question, product, trace, packing=packing)
+    if (acting.order or 1) >= LARGE:
+        search = trace.leading(search, LARGE_SHARE, LARGE_WORK)
+    answer = yield from search
     if answer.run is not None:
         lifting = lifted(acting, side.steps, side.kind, answer.run)
         found = yield from trace.timed("lasso_seconds", lifting)

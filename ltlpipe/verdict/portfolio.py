@@ -11,7 +11,10 @@ takes nothing with it. So no strategy can trap a question.
 Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): the
 answering strategy, its lasso and its counts do not depend on the load, once the kernels
 are compiled.  A strategy that waits for a worker process (Spot) keeps its turn, and the
-CPU time of the worker is its work; one that waits for kernels to be compiled does not,
+CPU time of the worker is its work.  The worker goes on while others have their turns,
+but pauses when it has had more CPU time than they: beside an idle processor it hardly
+ever does, on a busy machine it would have most of it.  The first strategy goes on while
+all others wait.  One that waits for kernels to be compiled does not keep its turn,
 since that happens once per version.  What it misses meanwhile it has afterwards, and
 until then turns do not grow: they would be seconds long when it is ready.
 
@@ -25,6 +28,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from time import thread_time
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import (
@@ -49,6 +53,7 @@ from ltlpipe.runtime.jobs import (
     imported,
 )
 from ltlpipe.runtime.loading import working_time
+from ltlpipe.runtime.worker_process import Worker
 from ltlpipe.strategies.registry import STRATEGIES, in_order
 from ltlpipe.strategies.substitutes import (
     MergedQuestion,
@@ -102,12 +107,38 @@ It is doubled each time: strategies come back, and each time for longer.
 """
 
 
-FREE_WAITING = 500_000.0
-"""Units of work that a strategy may wait for workers before that is its own work.
+FREE_WAITING = 200_000.0
+"""Units of work that all wait for workers, together, before it counts as their own.
 
 A new worker takes longer for a translation than a warm one: below this, turns do not
 depend on it.
 """
+
+
+class WorkersTime:
+    """The CPU time that workers have had of a portfolio, beside that of its thread."""
+
+    def __init__(self) -> None:
+        self._used, self._began = 0.0, thread_time()
+
+    def counted(self, last: Progress) -> float:
+        """Return the work of a piece, as turns count it."""
+        if not last.waits:
+            return last.work
+        free = min(max(FREE_WAITING - self._used, 0.0), last.work)
+        self._used += last.work
+        return last.work - free
+
+    def balance(self, entries: Iterable[Entry]) -> None:
+        """Let workers pause that have had more, until their strategy's next turn."""
+        lasts = [e.last for e in entries if not (e.last.compiling or e.last.loading)]
+        waits = {each for last in lasts for each in last.waits}
+        workers = [each for each in waits if isinstance(each, Worker)]
+        untold = sum(each.cpu_seconds - each.told_seconds for each in workers)
+        own = thread_time() - self._began
+        if self._used + 1e6 * untold > FREE_WAITING + 1e6 * own:
+            for worker in workers:
+                worker.pause()
 
 
 @dataclass(eq=False)
@@ -117,13 +148,13 @@ class Entry:
     strategy: Strategy
     trace: Trace  # its record
     job: Job[Answer]
+    workers: WorkersTime
     has_begun: bool = False  # whether it has done anything
     seconds: float = 0.0  # its work so far
     work: float = 0.0  # the same in units of work, as its turns count it
     owed: float = 0.0  # of turns that it has missed, waiting for kernels
     last: Progress = field(default_factory=Progress)  # its last progress
     error: UnsupportedError | None = None  # why it was ended from outside
-    _waited: float = 0.0  # units of work of workers
 
     @property
     def share(self) -> float:
@@ -136,7 +167,7 @@ class Entry:
         try:
             self.last = self.job.send(grant) if self.has_begun else next(self.job)
             self.has_begun = True
-            self.work += self._latest_work()
+            self.work += self.workers.counted(self.last)
         except StopIteration as end:
             answer: Answer = end.value
             return answer
@@ -156,14 +187,6 @@ class Entry:
     def ended(self, outcome: str, reason: str | None) -> Tried:
         """Return how it has ended."""
         return Tried(self.strategy.name, outcome, self.seconds, reason)
-
-    def _latest_work(self) -> float:
-        """Return the work of the latest piece, as turns count it."""
-        work = self.last.work
-        if not self.last.waits:
-            return work
-        waited, self._waited = self._waited, self._waited + work
-        return max(self._waited - max(waited, FREE_WAITING), 0.0)
 
 
 class Portfolio:
@@ -205,6 +228,7 @@ class Portfolio:
         self._parked: dict[str, Entry] = {}  # have had a chance, and wait for another
         self._spare: Entry | None = None  # needs no kernels; has had its turn
         self._patience = PATIENCE
+        self._workers = WorkersTime()
         self._begun: list[Entry] = []
         self._winner: Entry | None = None
         self._reasons: list[str] = []
@@ -281,17 +305,19 @@ class Portfolio:
                         continue
                     before = entry.work
                     answer = yield from self._turn(entry, self._length(turn), grant)
+                    self._workers.balance(self._open)
                     worked = worked or entry.work > before or entry not in self._open
                     if answer is not None:
                         return answer
-                if worked:
-                    turn = self._next_turn(turn)
-                elif self._spare is not None:  # all others wait for kernels
-                    answer = yield from self._turn(self._spare, PRELUDE, grant)
+                if self._spare is not None and (self._all_wait or not worked):
+                    length = turn if worked else PRELUDE
+                    answer = yield from self._turn(self._spare, length, grant)
                     if answer is not None:
                         return answer
-                elif self._open:
+                elif self._open and not worked:
                     grant = yield self._progress(self._open[0], all_wait=True)
+                if worked:
+                    turn = self._next_turn(turn)
         finally:
             for entry in self._at_work:
                 entry.job.close()
@@ -302,6 +328,11 @@ class Portfolio:
         """The strategies that have started and not ended."""
         spare = [] if self._spare is None else [self._spare]
         return [*spare, *self._open, *self._parked.values()]
+
+    @property
+    def _all_wait(self) -> bool:
+        """Whether all that are open wait for workers."""
+        return bool(self._open) and all(entry.last.waits for entry in self._open)
 
     def _length(self, turn: float) -> float:
         """Return the work of the next turn, of the strategy whose it is."""
@@ -339,7 +370,8 @@ class Portfolio:
     @property
     def _has_room(self) -> bool:
         """Whether the strategy that waits for its turn can begin now."""
-        return len(self._open) < MOST_OPEN or self._waiting[0].is_extra
+        n_open = sum(not entry.strategy.is_extra for entry in self._open)
+        return n_open < MOST_OPEN or self._waiting[0].is_extra
 
     def _make_room(self) -> None:
         """Let a strategy that waits take the place of one that has had its chance.
@@ -376,7 +408,8 @@ class Portfolio:
             self._open.append(parked)
             return
         trace = Trace(self._question.given)
-        entry = Entry(strategy, trace, job_of(strategy, self._question, trace))
+        job = job_of(strategy, self._question, trace)
+        entry = Entry(strategy, trace, job, self._workers)
         self._open.append(entry)
         self._begun.append(entry)
 

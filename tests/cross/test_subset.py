@@ -204,8 +204,13 @@ def test_few_lead_for_so_much_work(monkeypatch):
         return found
 
     monkeypatch.setattr(subset.Refinement, "_checked", checked)
+    monkeypatch.setattr(subset, "FIRST_WORK", 0.0)
     for work, share in (subset.FEW_WORK, subset.FEW_SHARE), (-1.0, subset.MANY_SHARE):
         monkeypatch.setattr(subset, "FEW_WORK", work)
         check(ring(40), '!"work 5" W "take 5"', reduce="subset")
         assert set(shares) == {share}
         shares.clear()
+    monkeypatch.undo()
+    monkeypatch.setattr(subset.Refinement, "_checked", checked)
+    check(ring(40), '!"work 5" W "take 5"', reduce="subset")
+    assert shares[0] == subset.MANY_SHARE

@@ -411,3 +411,27 @@ def test_relative_paths_begin_where_the_caller_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(call("folder")) == str(tmp_path)
     assert run(call("pid")) == before
+
+
+def test_a_worker_pauses_until_it_is_waited_for():
+    leased = []
+    job = call("spin", subject=None, leased=leased.append, seconds=0.2)
+    begun(job)
+    (worker,) = leased
+    worker.pause()
+    wait_until(lambda: status(worker.pid) == "stopped")
+    spent = worker.cpu_seconds
+    time.sleep(0.1)
+    assert worker.cpu_seconds == spent
+    finished(job)
+    assert worker.cpu_seconds > spent
+
+
+def test_a_worker_that_pauses_is_left_to_finish_its_request():
+    leased = []
+    job = call("spin", subject=None, leaves=True, leased=leased.append, seconds=0.2)
+    begun(job)
+    leased[0].pause()
+    job.close()
+    wait_until(lambda: status(leased[0].pid) == "sleeping")
+    workers.close_idle()

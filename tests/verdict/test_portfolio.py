@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -26,7 +27,8 @@ from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
+from ltlpipe.runtime import workers
+from ltlpipe.runtime.jobs import Clock, Grant, Limits, Progress, StoppedError, run
 from ltlpipe.strategies import instant
 from ltlpipe.strategies.registry import BY_NAME, STRATEGIES
 from ltlpipe.strategies.shortening import continued
@@ -42,6 +44,7 @@ from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, networks, petri_nets
 from tests.oracles import satisfies, spot_verdict
 from tests.portfolio_settings import ALONE, searching_at_once, turns
+from tests.runtime.worker_operations import these_operations
 
 SMALL = networks(max_components=4, max_states=4, internal=["d"])
 RING = Network(
@@ -411,6 +414,43 @@ def test_whoever_makes_room_and_has_a_worker_begins_again():
     assert all(played.closed == played.begun for played in others)
     os.close(ready)
     os.close(end)
+
+
+def test_who_needs_no_kernels_goes_on_while_all_others_wait_for_workers():
+    ready, end = os.pipe()
+    os.write(end, b".")
+
+    def waiting(_question, _trace):
+        while True:
+            yield Progress("translating", work=1000.0, waits=(ready,))
+
+    others = [Played(f"waits{k}", waiting) for k in range(2)]
+    small = Played("small", answering(60), needs_kernels=False)
+    portfolio = asked(small, *others)
+    assert run(portfolio.job()).kind == EMPTY
+    assert portfolio.trace().plan.strategy == "small"
+    os.close(ready)
+    os.close(end)
+
+
+def test_a_worker_has_no_more_time_than_the_thread_beside_it():
+    """It pauses while others have their turns."""
+
+    def proving(_question, _trace):
+        yield from workers.call("spin", subject=None, seconds=60.0)
+        return Answer(EMPTY)
+
+    def searching(_question, _trace):
+        for _ in range(40):
+            time.sleep(0.05)  # the thread is not at work, but a worker could be
+            yield Progress("searching", work=20_000.0)
+        return Answer(EMPTY)
+
+    clock = Clock()
+    strategies = Played("proves", proving), Played("searches", searching)
+    with these_operations():
+        assert run(asked(*strategies).job(), clock=clock).kind == EMPTY
+    assert clock.cpu_seconds < 2.0
 
 
 def test_whoever_makes_room_keeps_no_memory_that_others_need():

@@ -41,7 +41,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -118,12 +121,27 @@ def find_generators(
     colours: np.ndarray, edges: np.ndarray, n_points: int
 ) -> np.ndarray:
     """Return what `ColouredGraph.automorphisms` asks a worker for."""
-    from igraph import Graph
-
-    graph = Graph(n=len(colours), edges=edges.tolist())
+    graph = _graph_type()(n=len(colours), edges=edges.tolist())
     found = graph.automorphism_group(color=colours.tolist())
     points = [generator[:n_points] for generator in found]
     return np.array(points, dtype=np.int32).reshape(len(found), n_points)
+
+
+@cache
+def _graph_type() -> Any:
+    """Return igraph's type of graphs.
+
+    Without the package around it, which imports Matplotlib where that is installed:
+    that takes a second, as long as many questions.
+    """
+    package = find_spec("igraph")
+    folders = None if package is None else package.submodule_search_locations
+    found = PathFinder.find_spec("igraph._igraph", folders)
+    if found is None or found.loader is None:
+        return import_module("igraph").GraphBase
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module.GraphBase
 
 
 ENTRIES_PER_TICK = 200
