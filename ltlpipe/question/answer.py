@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.jobs import MIB, timed
+from ltlpipe.runtime.jobs import MIB, guided, timed
 from ltlpipe.runtime.names import spelled
 from ltlpipe.runtime.objects import ByValue
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.jobs import Clock, Job, Result
+    from ltlpipe.runtime.jobs import Clock, Grant, Job, Progress, Result
     from ltlpipe.systems.runs import Run
 
 EMPTY, FOUND = "empty", "found"
@@ -230,18 +230,15 @@ class Trace:
 
     def leading(self, job: Job[Result], share: float, most_work: float) -> Job[Result]:
         """Advance a job that asks for a share of turns until it has done some work."""
-        self.share = share
-        try:
-            progress = next(job)
-            while True:
-                most_work -= progress.work
-                self.share = share if most_work > 0 else 1.0
-                progress = job.send((yield progress))
-        except StopIteration as end:
-            result: Result = end.value
-            return result
-        finally:
-            job.close()
+        left, self.share = most_work, share
+
+        def turn(progress: Progress) -> Job[Grant]:
+            nonlocal left
+            left -= progress.work
+            self.share = share if left > 0 else 1.0
+            return (yield progress)
+
+        return guided(job, turn)
 
     def _add_seconds(self, name: str, seconds: float) -> None:
         self.note(**{name: (getattr(self.stats, name) or 0.0) + seconds})

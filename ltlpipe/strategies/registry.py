@@ -3,7 +3,8 @@
 A new strategy is a job, a line here, and its rows among the conditions.
 `instant` ends by itself.  `decoupled` is next: where it helps it needs some
 milliseconds, where it cannot be used it costs less than `explicit` does to begin.  The
-others come in the order in which they are worth their price.  `walks` begin when
+others come in the order in which they are worth their price: `subset`, whose first
+check of few components takes milliseconds, before orbits.  `walks` begin when
 `explicit` or `ample` has had a turn, and before much is composed; about large nets,
 where they store nothing, before all that stores states (`in_order`).  Those that cannot
 be used drop out soon.
@@ -116,7 +117,6 @@ STRATEGIES: tuple[Strategy, ...] = (
         (AMPLE, AMPLE_SETS),
         supersedes=EXPLICIT,
     ),
-    Strategy(SYMMETRY, job_in("symmetry"), (SYMMETRY,), takes_colours=True),
     Strategy(
         SUBSET,
         job_in("subset"),
@@ -124,6 +124,7 @@ STRATEGIES: tuple[Strategy, ...] = (
         share=2.0,
         is_extra=True,
     ),
+    Strategy(SYMMETRY, job_in("symmetry"), (SYMMETRY,), takes_colours=True),
     Strategy(WALKS, job_in("explicit", "job_of_walks"), (WALKS,)),
     Strategy(COMPONENTS, job_in("components"), (COMPONENTS, COMPOSITION), share=3.0),
     Strategy(

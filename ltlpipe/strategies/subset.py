@@ -72,7 +72,7 @@ FIRST_WORK = 120_000.0
 """The same before which they have: meanwhile others have their first turns."""
 
 _CHECK_WORK, _PIECE_WORK = 40_000.0, 40.0
-"""Units of work of a check and of each piece of it, at least.
+"""Units of work of a check behind the first, and of each piece of one, at least.
 
 Most are about small arrays, where what is around a call is most of the work.
 """
@@ -214,7 +214,7 @@ class Refinement:
     def _checked(self, check: Job[Answer]) -> Job[Answer]:
         """Advance a check of few components, or of many, by its share of turns."""
         few = len(self.chosen) <= FEW * len(self._components)
-        more = _CHECK_WORK
+        more = 0.0 if self._checks == 1 else _CHECK_WORK  # it may be all there is to do
 
         def turn(progress: Progress) -> Job[Grant]:
             nonlocal more
