@@ -247,7 +247,8 @@ def parse(
             return _of_dialect(own, text, hinting, dialect)
         from ltlpipe.logic.propositions.parsing import parse_formula
 
-        return Formula(own[0], parse_formula(text, hinting), file, line)
+        plain = readings.with_plain_junctions(text)
+        return Formula(own[0], parse_formula(plain, hinting), file, line)
     try:
         parsed = spot.parse_infix_psl(readings.for_spot(text))
     except RuntimeError as error:  # too many operands
@@ -272,6 +273,7 @@ def _of_dialect(
     from ltlpipe.logic.propositions.parsing import parse_dialect
 
     known = readings.compares(text)
+    text = readings.with_plain_junctions(text)
     found, history = parse_dialect(text, refusal, dialect, compares=known)
     return Formula(own[0], found, *own[1:], dialect=dialect, history=history)
 

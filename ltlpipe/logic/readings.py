@@ -40,6 +40,9 @@ _WEAK = re.compile(
 )
 # A name of which Spot forgets the quotes; behind an operand it is the operator.
 _OF_SPOT = re.compile(IN_QUOTES + r"|(?<![\w.])(?<![)}] )xor(?![\w.])", re.DOTALL)
+_JUNCTION = re.compile(
+    IN_QUOTES + r"|(?<!\\)/\\|(?<=[\s)\"'])\\/(?=[\s(!~\"'])", re.DOTALL
+)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
@@ -171,6 +174,23 @@ def masked(text: str) -> str:
 def for_spot(text: str) -> str:
     """Return a text with quotes and operators as Spot reads them right."""
     return _WEAK.sub(_spelled, text)
+
+
+def with_plain_junctions(text: str) -> str:
+    r"""Return a text of the same length, with ``/\`` and ``\/`` as ``&&`` and ``||``.
+
+    Not within quotes, nor within names, in which a slash may be escaped.
+
+    Examples
+    --------
+    >>> with_plain_junctions(r"x==1 /\ a \/ a\/b==2 /\(y==1)")
+    'x==1 && a || a\\/b==2 &&(y==1)'
+    """
+
+    def plain(found: re.Match[str]) -> str:
+        return {"/\\": "&&", "\\/": "||"}.get(found[0], found[0])
+
+    return _JUNCTION.sub(plain, text)
 
 
 def with_quotes(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import spot
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, analyze, automaton, check, is_interruptible
 from ltlpipe.logic.bounded import MAX_STEPS
@@ -13,6 +14,7 @@ from ltlpipe.logic.history import Dialect
 from ltlpipe.runtime.errors import FormulaError
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
+from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas
 
 
@@ -43,6 +45,9 @@ from tests.hypothesis_strategies import formulas
         ("'x y' U[1:1] \"<b>\"", '"x y" & X "<b>"'),
         ("x==1 U[1:1] y<=2", '"x==1" & X "y<=2"'),
         ("a U[3:1] b", "0"),
+        ("x==1 || y==1 xor z==1", '"x==1" | ("y==1" xor "z==1")'),
+        (r"x==1 /\ a \/ y==1/\b", '("x==1" & a) | ("y==1" & b)'),
+        (r"a U[1:1] b /\ c", "(a & X b) & c"),
         ("F[1,3] a & G[0, 2] b", "F[1:3] a & G[0:2] b"),
         ("G[1,2] x==1", 'G[1:2] "x==1"'),
         ("a\N{MATHEMATICAL SCRIPT CAPITAL U}b", "a U b"),
@@ -171,3 +176,32 @@ def test_strong_next_is_never_next(given, function):
     """As a text or a tree of Spot: functions about infinite words refuse it."""
     with pytest.raises(FormulaError, match="finite words"):
         function(given)
+
+
+UNARY = ("!", "X", "F", "G", "[]", "<>", "~")
+BINARY = (
+    *("&", "|", "->", "<->", "U", "R", "W", "M", "V", "xor", "&&", "||", "^", "=>"),
+    *("<=>", "-->", "<-->", "/\\", "\\/"),
+)
+
+
+@st.composite
+def without_parentheses(draw):
+    """A formula in which only precedence says what an operator takes."""
+    words = []
+    for k in range(draw(st.integers(1, 5))):
+        words += [draw(st.sampled_from(BINARY))] if k else []
+        words += draw(st.lists(st.sampled_from(UNARY), max_size=2))
+        words.append(draw(st.sampled_from("abc")))
+    return " ".join(words)
+
+
+@given(without_parentheses())
+@settings(max_examples=examples(1000))
+def test_operators_bind_as_in_spot(text):
+    """Formulas with comparisons, and those with bounds, have a grammar of our own."""
+    wanted = spot.formula(text)
+    compared = parse(f"({text}) & x == 1").spot
+    assert compared == spot.formula_And([wanted, spot.formula_ap("x==1")])
+    past = parse(f"({text}) & Y c", past=True)
+    assert past.spot == spot.formula_And([wanted, spot.formula_ap("<past 0>")])
