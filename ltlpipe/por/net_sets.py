@@ -31,6 +31,7 @@ from ltlpipe.por.groups import names_steps
 from ltlpipe.runtime.arrays import begins
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import MAX_TOKENS
 from ltlpipe.systems.nets.stubborn_kernels import Sets, Watch
 
 if TYPE_CHECKING:
@@ -216,7 +217,8 @@ def _needs(expression: syntax.Expression) -> dict[int, int] | None:
         return None
     left, right = parts
     if isinstance(left, syntax.Number) and isinstance(right, syntax.Variable):
-        return {right.number: left.value + (operator == "<")}
+        least = left.value + (operator == "<")
+        return {right.number: least} if least <= MAX_TOKENS else None
     return None
 
 

@@ -73,7 +73,10 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
     question.explored = moves = Moves(system, table, stutter=question.stutters)
     search = search_of(question, moves, most)
-    outcome = yield from trace.timed("search_seconds", search)
+    try:
+        outcome = yield from trace.timed("search_seconds", search)
+    except OverflowError:  # of the run that is found
+        raise NotApplicableError("numbers beyond 64 bits") from None
     trace.note(
         states=outcome.states,
         transitions=outcome.transitions,

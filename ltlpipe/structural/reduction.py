@@ -21,6 +21,7 @@ inputs that no other transition takes from.
 from __future__ import annotations
 
 from collections import Counter, deque
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,7 +29,13 @@ import numpy as np
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency
 from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Notes, Place, Transition, changes
+from ltlpipe.systems.nets.structure import (
+    MAX_TOKENS,
+    Notes,
+    Place,
+    Transition,
+    changes,
+)
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -521,7 +528,9 @@ def _unique(texts: Iterable[str], taken: set[str]) -> list[str]:
 def reduced_net(
     net: PetriNet, observed: Collection[int], *, stuttering: bool
 ) -> Job[Reduction | None]:
-    """Return what structural reductions make of a net; None if nothing changes.
+    """Return what structural reductions make of a net.
+
+    None if nothing changes, or if the net would have numbers beyond 63 bits.
 
     Parameters
     ----------
@@ -547,4 +556,11 @@ def reduced_net(
                 yield from ticks.worked(work)
                 if spent >= MOST_WORK:
                     break
-    return Reduction(net, draft) if draft.applied else None
+    return Reduction(net, draft) if draft.applied and _fits(draft) else None
+
+
+def _fits(draft: Draft) -> bool:
+    """Whether tokens and weights are numbers that a net may have."""
+    sides = (side for own in draft.transitions.values() for side in own[:2])
+    numbers = chain(draft.tokens.values(), *(side.values() for side in sides))
+    return max(numbers, default=0) <= MAX_TOKENS

@@ -354,8 +354,9 @@ class PlaceTransitionReader(TimelessReader):
         else:
             side = weights.takes if takes else weights.puts
             side[place] = side.get(place, 0) + weight
-            if side[place] > MAX_TOKENS:
-                self.refuse(element, f"parallel arcs of more than {MAX_TOKENS} in all")
+        put = weights.puts.get(place, 0) + weights.reads.get(place, 0)
+        if max(put, weights.takes.get(place, 0)) > MAX_TOKENS:
+            self.refuse(element, f"parallel arcs of more than {MAX_TOKENS} in all")
         if place in weights.reads and place in weights.takes:
             self.unsupported(
                 element,

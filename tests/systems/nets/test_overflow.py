@@ -9,6 +9,15 @@ import pytest
 
 from ltlpipe import check, deadlocks
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.nets.coloured.net import (
+    ENUMERATION,
+    ColouredNet,
+    ColouredPlace,
+    Every,
+    Sort,
+    Tokens,
+)
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import MAX_TOKENS, Place, Transition
 
@@ -57,6 +66,42 @@ def test_63_bits_are_the_end(emptiness):
     verdict = check(net, "F(p<=0)", emptiness=emptiness)
     assert (verdict.verdict, verdict.reason) == ("unknown", "overflow")
     assert deadlocks(net).reason == "overflow"
+
+
+def test_runs_beyond_63_bits_are_no_runs():
+    """Kernels, whose fields end there, say so."""
+    places = [Place("p", "p", MAX_TOKENS), Place("q", "q", 1)]
+    more = PetriNet(places, [Transition("t", "t", {1: 1}, {0: 1})])
+    verdict = check(more, "G(q>=1)")
+    assert (verdict.verdict, verdict.reason) == ("unknown", "overflow")
+    assert check(more, f"F(p>{MAX_TOKENS})").verdict == "holds"
+    verdict = check(more, f"F(p>{MAX_TOKENS})", emptiness="se05")
+    assert (verdict.verdict, verdict.reason) == ("unknown", "overflow")
+
+
+def test_reductions_that_would_leave_63_bits():
+    """What f and h put into q together is no weight of an arc."""
+    half = (MAX_TOKENS >> 1) + 1
+    net = PetriNet(
+        [Place(own, own, int(own == "s")) for own in "spqz"],
+        [
+            Transition("f", "f", {0: 1}, {1: 1, 2: half}),
+            Transition("h", "h", {1: 1}, {2: half - 1}),
+            Transition("g", "g", {1: 1}, {2: half}),
+            Transition("k", "k", {2: 1}, {3: 1}),
+        ],
+    )
+    assert check(net, "G(z<=0)", reduce="structural").verdict == "violated"
+
+
+def test_tokens_of_all_colours_beyond_63_bits():
+    """There is no net without colours then."""
+    colours = Sort("s", "s", ENUMERATION, ("a", "b"), ("a", "b"))
+    own = Tokens(MAX_TOKENS, (Every(2),))
+    place = ColouredPlace("p", "p", (0,), own)
+    net = SymmetricNet(ColouredNet("full", (colours,), (), (place,), ()))
+    assert check(net, "G(p.a>=1)").verdict == "holds"
+    assert check(net, "G deadlock").verdict == "holds"
 
 
 def test_no_proposition_leaves_64_bits():

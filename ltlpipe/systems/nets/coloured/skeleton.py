@@ -35,7 +35,12 @@ from ltlpipe.systems.nets.coloured.net import (
     variables_of,
 )
 from ltlpipe.systems.nets.net import PetriNet, any_of, enabling_condition
-from ltlpipe.systems.nets.structure import Place, Transition, numbers_called
+from ltlpipe.systems.nets.structure import (
+    MAX_TOKENS,
+    Place,
+    Transition,
+    numbers_called,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,8 +142,14 @@ def _unknown(*_: Any) -> NoReturn:
 
 
 def skeleton(net: ColouredNet, ticks: Ticks) -> Job[Skeleton | None]:
-    """Return the skeleton of a net; None if it may subtract what is not there."""
-    if not all(map(is_valid, multisets(net))):
+    """Return the skeleton of a net.
+
+    None if it may subtract what is not there, or has too many tokens in all.
+    """
+    every = [*multisets(net)]
+    if not all(map(is_valid, every)):
+        return None
+    if any(_size(what) > MAX_TOKENS for *_, what in every):
         return None
     known = yield from narrowed(net, ticks)
     places = [Place(place.id, place.name, _size(place.marking)) for place in net.places]

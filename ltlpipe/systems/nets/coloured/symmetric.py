@@ -219,10 +219,7 @@ def symmetric_net(
         try:
             return (yield from unfolding(coloured, file))
         except TooLargeNetError as error:
-            try:
-                bare = yield from skeleton(coloured, Ticks("forgetting colours"))
-            except ValueError:  # even without colours it has too many tokens
-                raise error from None
+            bare = yield from skeleton(coloured, Ticks("forgetting colours"))
             if bare is None:
                 raise
             return BareNet(bare, error)
