@@ -122,6 +122,22 @@ def _forget_unchecked(automaton: Any) -> None:
         say(known)
 
 
+def unclaimed(automaton: Any) -> Any:
+    """Return a copy of an automaton of which nothing is said that is not so.
+
+    Spot does not notice that a program which changes edges leaves behind that the
+    automaton is weak, say.
+    """
+    import spot
+
+    nothing = spot.twa_prop_set(*[False] * 6)
+    made = spot.make_twa_graph(automaton, nothing, True)  # with names of states
+    sets: dict[int, Any] = {}
+    if all(sets.setdefault(e.src, e.acc) == e.acc for e in made.edges()):
+        made.prop_state_acc(True)
+    return made
+
+
 def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:
     """Parse as `sections_of`; the states of each automaton are those of the file.
 

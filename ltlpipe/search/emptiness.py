@@ -304,7 +304,7 @@ class StoredSearch(Resumable):
         row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
         length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
         with self._room_on_disk():
-            return with_room(store, length)
+            return with_room(store, min(length, MAX_STATES))
 
     def _with_slots(
         self, store: Store, registers: np.ndarray, more: int, limit_bytes: float

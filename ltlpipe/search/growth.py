@@ -37,8 +37,8 @@ ROUNDING = 512
 FIRST_ENTRIES = 1 << 10
 """Entries of a new stack, beside the room that one expansion needs."""
 
-MAX_STATES = 1 << 30
-"""State ids that a stack entry can hold."""
+MAX_STATES = (1 << 30) - 1
+"""States whose ids a stack entry, and a node of a union-find, can hold."""
 
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -196,7 +196,7 @@ def lengthened(array: np.ndarray, needed: int) -> np.ndarray:
     """
     owner: Any = array.base
     for factor in _LONGER:
-        length = max(needed, int(factor * array.shape[0]))
+        length = max(needed, min(int(factor * array.shape[0]), MAX_STATES))
         try:
             shape = (length, *array.shape[1:])
             return _mapped(owner.descriptor, owner.folder, shape, array.dtype)

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ltlpipe.automata.graphs import edge_of, is_automaton, is_graph, lasso_automaton
-from ltlpipe.automata.hoa import hoa_text
+from ltlpipe.automata.hoa import hoa_text, unclaimed
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Plan, Trace
@@ -185,10 +185,13 @@ def note_own_property(system: System) -> None:
 def automaton_job(automaton: Any) -> Job[Any]:
     """Return an automaton; a text is one, or the path of the file of one.
 
-    Alternation is removed.
+    Alternation is removed, and what is said of it but may not be so.
     """
     if not isinstance(automaton, (str, os.PathLike)):
-        if not is_automaton(automaton) or automaton.is_existential():
+        if not is_automaton(automaton):
+            return automaton
+        automaton = unclaimed(automaton)
+        if automaton.is_existential():
             return automaton
         automaton = hoa_text(automaton)
     from ltlpipe.automata.given_automata import is_text, parse_job, read_job

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.graphs import is_automaton, vocabulary
+from ltlpipe.automata.hoa import unclaimed
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.question.answer import Trace
@@ -81,7 +82,7 @@ def product(
     """
     expect(WHOLE, max_states=max_states)
     if is_automaton(formula):
-        asked = Property(violations=formula)
+        asked = Property(violations=unclaimed(formula))
     else:
         asked = Property(formula_of(formula))
     options = Options(acceptance=acceptance, deadlock=deadlock, unknown=unknown)

@@ -1,13 +1,14 @@
 """Property automata as users have them: alternation, several starts, other syntaxes."""
 
 import random
+from typing import Any
 
 import pytest
 import spot
 
 from benchmarks.alternating import alternating
 from benchmarks.dialects import PROPERTIES
-from ltlpipe import LTS, Network, check
+from ltlpipe import LTS, Network, check, product
 from ltlpipe.automata.given_automata import parse_automata, parse_job, read_automaton
 from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.runtime.errors import InputError, UnsupportedError, silenced
@@ -241,6 +242,44 @@ def test_what_an_automaton_claims_to_be_is_not_believed(claims, way):
 
     assert check(net, automaton=text, **way).holds
     assert check(net, "false", constraint=text, **way).holds
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"weak": True},
+        {"inherently_weak": True},
+        {"state_acc": True},
+        {"complete": False},
+        {"stutter_invariant": True},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("way", [{}, {"emptiness": "se05"}, {"deadlock": "stutter"}])
+def test_what_a_graph_of_spot_claims_to_be_is_not_believed(claims, way):
+    """A program that adds an edge does not reset what Spot knows of the automaton."""
+
+    def flips() -> Any:
+        """Return an automaton of the words that have `a` again and again."""
+        graph = spot.automaton(
+            'HOA: v1 States: 2 Start: 0 AP: 1 "a" Acceptance: 1 Inf(0) --BODY--\n'
+            "State: 0 [0] 1 {0} [!0] 0 State: 1 [!0] 0 [0] 1 --END--\n"
+        )
+        for name, holds in claims.items():
+            getattr(graph, f"prop_{name}")(spot.trival(holds))
+        return graph
+
+    with silenced():
+        assert (
+            check(RING, automaton=flips(), seed=1, unknown="never", **way).verdict
+            == "violated"
+        )
+        kept = check(RING, "0", constraint=flips(), seed=1, unknown="never", **way)
+        assert kept.verdict == "violated"
+        assert not product(RING, flips(), unknown="never").is_empty()
+    graph = flips()
+    check(RING, automaton=graph, unknown="never")
+    assert [p.ap_name() for p in graph.ap()] == ["a"]
 
 
 @pytest.mark.parametrize(

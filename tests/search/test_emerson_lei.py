@@ -642,6 +642,26 @@ def test_parallel_pairs_keep_the_limits():
     assert short.memory_bytes <= limit * 2**20
 
 
+@pytest.mark.parametrize(
+    "limits", [Limits(max_states=300), None], ids=["states", "memory"]
+)
+def test_a_pair_that_comes_to_a_limit_hides_no_run_of_another(limits):
+    """In the same turn one pair has found a run, and the other may enter no more."""
+    n = 5000
+    ring = [(i, 1, (i + 1) % n) for i in range(n)]
+    loop = (50, 4, 50)  # accepted by the second pair, which has the ring, too
+    pairs = disjunction([fin(1) & inf(3), fin(2) & inf(0) & inf(3), fin(0) & inf(2)])
+    automaton = Explicit(n, 4, (*ring, loop), False, pairs)
+    problem = system_problem(automaton)
+    search = rabin.RabinParallel(problem, workers=3)
+    if limits is None:
+        limits = Limits(memory_mib=search.memory_bytes / 2**20 * 1.02)
+    found = drive(search, limits)
+
+    assert found.status == Status.FOUND
+    assert_run_of(automaton, search)
+
+
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_workers_share_the_pairs(workers, monkeypatch):
     """Never more threads than workers, one needs none; the cut search is the whole."""

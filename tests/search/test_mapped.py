@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import InputError, LtlpipeWarning, UnsupportedError, check
 from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.jobs import MEMORY, MIB
 from ltlpipe.search import emptiness, growth
 from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES, SHARED
 from ltlpipe.search.growth import (
@@ -30,6 +30,7 @@ from ltlpipe.systems import fields
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.search.explicit_automata import (
+    Explicit,
     automata,
     outcome_of,
     problem_of,
@@ -56,6 +57,24 @@ def test_an_array_in_a_file_grows(tmp_path):
     assert not longer[3:].any()
     assert total_bytes((rows, longer)) == rows.nbytes
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("spill", [False, True])
+def test_no_more_states_than_ids_can_say(spill, monkeypatch, tmp_path):
+    """Room for more rows would be used: ids of 30 bits and more overflow on stacks."""
+    most = 2_000
+    monkeypatch.setattr(emptiness, "MAX_STATES", most)
+    monkeypatch.setattr(growth, "MAX_STATES", most)
+    array = np.zeros((1_500, 1), dtype=np.uint64)
+    if spill:
+        assert len(lengthened(in_file(str(tmp_path), array), 1_501)) == most
+        return
+    n = 5_000
+    automaton = Explicit(n, 1, tuple((i, 0, (i + 1) % n) for i in range(n)), True)
+    search = SEARCHES["se05"]()(problem_of(automaton))
+
+    assert drive(search, Limits()).reason == MEMORY
+    assert len(search.store.rows) <= most
 
 
 def test_files_are_closed_with_their_arrays(tmp_path):

@@ -54,7 +54,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import Clause
 from ltlpipe.search.acceptance import states_on_cycles
-from ltlpipe.search.growth import INT32
+from ltlpipe.search.growth import INT32, OutOfMemoryError
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Product, Setting
@@ -302,11 +302,16 @@ class RabinParallel(Rabin):
     def grow(self, limit_bytes: float) -> Iterator[None]:
         """Make room wherever the next expansion of any search may lack it."""
         for search in self._short:
-            if search is self:
-                yield from super().grow(limit_bytes)
-            else:
-                others_bytes = self.memory_bytes - search.memory_bytes
-                yield from search.grow(limit_bytes - others_bytes)
+            try:
+                if search is self:
+                    yield from super().grow(limit_bytes)
+                else:
+                    others_bytes = self.memory_bytes - search.memory_bytes
+                    yield from search.grow(limit_bytes - others_bytes)
+            except OutOfMemoryError:
+                if not self._found:
+                    raise
+                del self._left[search]  # the run of another one is the answer
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states in every search whose turn it is."""
@@ -329,8 +334,13 @@ class RabinParallel(Rabin):
                 del self._left[search]
             if answer == Status.RUNNING and search not in self._left:
                 self._waiting.append(search)
+        if self._found:  # their run is the answer: who is at a limit stops there
+            for search in (s for s in status if status[s] == Status.LIMIT):
+                del self._left[search]
         for answer in (Status.GROW, Status.LIMIT):
-            if answer in status.values():
+            if any(
+                status[search] == answer for search in self._left if search in status
+            ):
                 return answer
         return Status.RUNNING
 
