@@ -224,7 +224,9 @@ class Count(Resumable):
             for has_room in moved(self.store, new):
                 yield
                 is_full = is_full or not has_room
-            if not is_full:
+            if is_full:
+                room += room // 8  # the same size would be as full
+            else:
                 self._take(new)
                 registers[Counting.IS_FULL] = registers[Counting.IS_WIDER] = 0
 

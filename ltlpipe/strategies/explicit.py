@@ -236,10 +236,13 @@ class _Swarm:
         """Take note of searches that have ended; return one if it ends them all."""
         from ltlpipe.search.registers import Status
 
-        for search, outcome in zip(list(self._running), outcomes, strict=True):
-            if outcome is None:
-                continue
-            is_found = outcome.status == Status.FOUND
+        ended = [
+            (search, outcome, outcome.status == Status.FOUND)
+            for search, outcome in zip(self._running, outcomes, strict=True)
+            if outcome is not None
+        ]
+        # A run that is found counts, whatever limit another search has come to.
+        for search, outcome, is_found in sorted(ended, key=lambda end: not end[2]):
             if is_found or outcome.reason not in (None, MAX_STATES):
                 self._members = self._seen()
                 self._running.clear()  # makes room

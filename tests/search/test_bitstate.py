@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 from ltlpipe import Network, UnsupportedError, check
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime import jobs
-from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.jobs import MEMORY, MIB
+from ltlpipe.search.driver import Outcome
 from ltlpipe.search.nested.bitstate import BitstateSE05, CompactSE05
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.strategies import explicit as strategy
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.search.explicit_automata import (
@@ -292,6 +295,17 @@ def test_a_swarm_keeps_to_its_memory():
     assert narrow.stats.memory_mib <= 10
     assert narrow.reason == "bitstate"
     assert seen(narrow)[0] == seen(wide)[0]
+
+
+def test_a_limit_of_one_search_hides_no_run_of_another():
+    """In the same round the first has come to its memory, and the second has found."""
+    swarm = object.__new__(strategy._Swarm)
+    short, lucky = Mock(), Mock()
+    swarm._running, swarm._members = {short: Mock(), lucky: Mock()}, []
+    found = Outcome(Status.FOUND)
+
+    ended = swarm._ended([Outcome(Status.RUNNING, MEMORY), found])
+    assert ended == (lucky, found)
 
 
 def test_a_swarm_that_is_stopped_says_what_it_has_seen():

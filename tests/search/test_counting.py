@@ -173,6 +173,25 @@ def test_a_set_that_is_full_before_its_time(monkeypatch):
     assert found == (n, 3 * n)
 
 
+def test_a_larger_set_that_is_too_full_grows_further(monkeypatch):
+    """Rows may lie so badly that a larger set has no bucket for one: one more is."""
+    sizes = []
+
+    def crowded(cells, new):
+        sizes.append(room_of(new))
+        assert len(sizes) < 10, "the same size again and again"
+        return iter([False]) if sizes[-1] == sizes[0] else moved(cells, new)
+
+    monkeypatch.setattr(counting, "moved", crowded)
+    n = 5_000
+    count = Count(
+        problem_of(Explicit(n, 0, tuple((i, 0, -~i % n) for i in range(n)))), 40
+    )
+    assert drive(count, Limits()).status == Status.EMPTY
+    assert count.registers[Reg.STORED] == n
+    assert len(sizes) > 1
+
+
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
