@@ -257,13 +257,17 @@ def parse_again(text: str, dictionary: Any = None) -> Any:
 def hoa_text(automaton: Any, manner: str = "1.1") -> str:
     """Return an automaton of Spot in HOA, with all that is known of it.
 
-    Spot 2.13 writes quotes in names of states as they are, which cannot be read again.
+    Spot 2.13 writes quotes in names of states as they are, which cannot be read again,
+    and refuses an automaton that is not what is said of it.
     """
     found = automaton.get_state_names()
     names = [] if found is None else [str(name) for name in found]
     if any(_ESCAPED.search(name) for name in names):
         automaton.set_state_names([_ESCAPED.sub(r"\\\g<0>", name) for name in names])
-    text = str(automaton.to_str("hoa", manner)) + "\n"
+    try:
+        text = str(automaton.to_str("hoa", manner)) + "\n"
+    except RuntimeError:
+        text = str(unclaimed(automaton).to_str("hoa", manner)) + "\n"
     if names:
         automaton.set_state_names(names)
     return text

@@ -29,6 +29,7 @@ from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
 from ltlpipe.question.given_options import (
     DEFAULT,
@@ -292,7 +293,8 @@ class Digests:
         """Return the digest of an automaton that is the value of an option."""
         if automaton is None or isinstance(automaton, (str, os.PathLike)):
             return None if automaton is None else self._file(os.fspath(automaton))
-        return hashlib.sha256(automaton.to_str("hoa").encode()).hexdigest()
+        text = hoa_text(automaton, "").removesuffix("\n")
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def key_of(identity: str, release: tuple[str, str] | None = None) -> str:

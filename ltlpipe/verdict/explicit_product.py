@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.graphs import is_automaton, vocabulary
-from ltlpipe.automata.hoa import unclaimed
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.question.answer import Trace
@@ -21,6 +20,7 @@ from ltlpipe.strategies.instant import Moves, goal_of
 from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
+from ltlpipe.verdict.checking import automaton_job
 from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.recorded import walker_of
 
@@ -82,7 +82,7 @@ def product(
     """
     expect(WHOLE, max_states=max_states)
     if is_automaton(formula):
-        asked = Property(violations=unclaimed(formula))
+        asked = Property(violations=complete(automaton_job(formula)))
     else:
         asked = Property(formula_of(formula))
     options = Options(acceptance=acceptance, deadlock=deadlock, unknown=unknown)

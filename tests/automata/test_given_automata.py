@@ -8,9 +8,11 @@ import spot
 
 from benchmarks.alternating import alternating
 from benchmarks.dialects import PROPERTIES
-from ltlpipe import LTS, Network, check, product
+from ltlpipe import LTS, Network, check, load, product, save
 from ltlpipe.automata.given_automata import parse_automata, parse_job, read_automaton
+from ltlpipe.automata.graphs import kripke_structure
 from ltlpipe.automata.hoa import hoa_text
+from ltlpipe.batch.tasks import Digests
 from ltlpipe.runtime.errors import InputError, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.nets.net import PetriNet
@@ -326,3 +328,26 @@ def test_alternating_graphs_of_spot():
                 expected = check(RING, **{asked: plain}, **rest)
             assert found.verdict == expected.verdict, str(formula)
         assert not graph.is_existential()
+
+
+def test_alternating_graphs_in_products():
+    """Spot crashed on their universal edges."""
+    graph = kripke_structure(["a"], [["a"]], [(0, 0)], ["only"])
+    for formula, is_empty in (("G a & F a", False), ("F !a & G a", True)):
+        given = spot.automaton(alternating(spot.formula(formula)))
+        assert not given.is_existential()
+        assert product(graph, given).is_empty() == is_empty
+
+
+def test_a_graph_that_spot_refuses_to_write(tmp_path):
+    """Its properties are wrong; what is written is the automaton as it is."""
+    graph = spot.automaton(
+        'HOA: v1 States: 1 Start: 0 AP: 1 "a" Acceptance: 1 Inf(0) --BODY--\n'
+        "State: 0 [0] 0 {0} [!0] 0 --END--\n"
+    )
+    graph.prop_state_acc(spot.trival(True))
+    file = str(tmp_path / "graph.hoa")
+    save(load(graph), file)
+
+    assert same_words(load(file, semantics="state").graph, spot.translate("GF a"))
+    assert Digests().automaton(graph) is not None
