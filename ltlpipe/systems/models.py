@@ -127,6 +127,10 @@ class Model(Displayed, ABC):
     def each_step(self, state: Valuation) -> Iterator[Step]:
         """Yield the steps of a valuation one by one: they may be very many."""
 
+    def each_step_of_search(self, state: Valuation) -> Iterator[Step]:
+        """Yield the same for a search, maybe by code that replays do not share."""
+        return self.each_step(state)
+
     def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
         """Yield at least the steps of a valuation by an action, maybe others."""
         del action

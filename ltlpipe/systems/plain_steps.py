@@ -418,7 +418,8 @@ class ModelSteps(NamedSteps):
         """Return the steps of a state, with all marks; see `PlainSteps.steps`."""
         found = self._known.get(state)
         if found is None:
-            found = list(islice(self._model.each_step(state), self.max_steps + 1))
+            each = self._model.each_step_of_search(state)
+            found = list(islice(each, self.max_steps + 1))
             if len(found) > self.max_steps:
                 raise TooLargeError
             n_values = (len(found) + 1) * len(state)

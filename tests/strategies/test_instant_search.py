@@ -333,12 +333,13 @@ def test_steps_of_a_model_that_are_too_many(transitions, elements):
     listed = []
 
     def each_step(state):
-        for step in DveModel.each_step(model, state):
+        for step in DveModel.each_step_of_search(model, state):
             listed.append(step.action)
             yield step
 
     view = ModelSteps(model, [])
-    with patch.object(model, "each_step", each_step), pytest.raises(TooLargeError):
+    name = "each_step_of_search"
+    with patch.object(model, name, each_step), pytest.raises(TooLargeError):
         view.steps(model.initial())
     assert found(view, never()).status == TOO_MANY
     assert len(listed) == 1 + min(MAX_STEPS, MAX_VALUES // len(model.variables))

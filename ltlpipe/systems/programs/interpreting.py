@@ -13,8 +13,9 @@ of kind "error" set to 1; nothing moves in such a state.  In a synchronous syste
 processes take one transition each, computed from the state that they leave together;
 two that write to the same variable or array are a step that fails.
 
-Expressions are evaluated by a walk over their trees (`evaluate`).  An action that is
-tried often becomes a function of Python (`_Text`), which takes a fifth of the time.
+Expressions are evaluated by a walk over their trees (`evaluate`).  For a search, an
+action that is tried often becomes a function of Python (`_function`), which takes a
+fifth of the time; replays and the checker of certificates only walk.
 """
 
 from __future__ import annotations
@@ -61,16 +62,18 @@ _OFTEN = 48
 
 
 class Interpreter:
-    """The steps of a model."""
+    """The steps of a model; actions that are tried often become functions if asked."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, compiles: bool = False) -> None:
         self.program = program
+        self._compiles = compiles
         self._functions: dict[int, Callable[[State], State | None]] = {}
 
     @cached_property
     def _tried(self) -> dict[int, int]:
-        """How often each action has been tried, as long as it has no function."""
-        return {id(action): 0 for action in self.program.actions}
+        """How often each action has been tried that may become a function."""
+        actions = self.program.actions if self._compiles else ()
+        return {id(action): 0 for action in actions}
 
     def steps(self, state: State) -> Iterator[tuple[int, State]]:
         """Yield all steps of a state: the number of the action, and the target."""

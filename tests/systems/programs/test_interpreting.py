@@ -21,7 +21,7 @@ def targets(text):
     assert packed.unpack(made.rows).tolist() == [list(s.state) for s in steps]
     assert made.actions.tolist() == [s.action for s in steps]
     with patch("ltlpipe.systems.programs.interpreting._OFTEN", 0):
-        interpreter = Interpreter(model.program)
+        interpreter = Interpreter(model.program, compiles=True)
         for _ in range(2):  # by walks over trees, and by functions
             found = list(interpreter.steps(model.initial()))
             assert found == [(s.action, s.state) for s in steps]

@@ -87,7 +87,7 @@ class _Watching(Interpreter):
     """Takes note of the processes that are started."""
 
     def __init__(self, lowered: Lowered) -> None:
-        super().__init__(lowered.program)
+        super().__init__(lowered.program, compiles=True)
         self.lowered = lowered
         self.births: set[tuple[syntax.Run, int, int]] = set()
         self.values: dict[tuple[int, syntax.Variable], set[int | Made | None]] = (

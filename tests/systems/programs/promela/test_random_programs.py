@@ -61,22 +61,19 @@ def test_generated_code_agrees_with_the_interpreter():
 def test_functions_agree_with_walks_over_trees(monkeypatch):
     """In the interpreter, for actions that are tried often, and for all others."""
     n_functions = 0
+    monkeypatch.setattr(interpreting, "_OFTEN", 1)
     for seed in range(examples(15)):
         text = rare_program(seed) if seed % 2 else program_with_records(seed)
         try:
             model = complete(promela_model(read_model(text, "m.pml")))
         except LtlpipeError:
             continue
-        monkeypatch.setattr(interpreting, "_OFTEN", 1 << 30)
         walking = Interpreter(model.program)
-        monkeypatch.setattr(interpreting, "_OFTEN", 1)
-        calling = Interpreter(model.program)
+        calling = Interpreter(model.program, compiles=True)
         seen = {model.initial()}
         for state in (waiting := list(seen)):
             steps = list(calling.steps(state))
-            monkeypatch.setattr(interpreting, "_OFTEN", 1 << 30)
             assert steps == list(walking.steps(state)), seed
-            monkeypatch.setattr(interpreting, "_OFTEN", 1)
             new = {target for _, target in steps} - seen
             seen |= new
             waiting += new if len(seen) < 300 else ()
