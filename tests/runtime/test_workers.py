@@ -30,11 +30,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 
 @pytest.fixture(scope="module", autouse=True)
 def operations():
-    left = workers._of_this_process().alive  # by a test of another file
-    while left:
-        left.pop().close()
     with these_operations():
         yield
+
+
+@pytest.fixture(autouse=True)
+def alone(operations):
+    """No worker lives when a test begins, whichever tests came before it."""
+    workers.close_idle()
+    left = workers._of_this_process().alive
+    while left:
+        left.pop().close()
 
 
 def begun(job):
@@ -153,7 +159,6 @@ def test_cpu_time_is_work():
 
 
 def test_starting_a_worker_is_no_work():
-    workers.close_idle()
     job, work = call("echo", value=1), 0.0
     try:
         progress = next(job)
@@ -226,7 +231,6 @@ def left_at_work(seconds):
 
 def test_one_that_is_left_finishes_its_work():
     """It serves the next call when it is done; until then another one does."""
-    workers.close_idle()
     left = left_at_work(1.0)
 
     assert run(call("pid")) != left
@@ -236,7 +240,6 @@ def test_one_that_is_left_finishes_its_work():
 
 
 def test_only_one_is_left():
-    workers.close_idle()
     first, second = left_at_work(60), left_at_work(60)
 
     assert is_running(first)
@@ -261,7 +264,6 @@ def test_crashes():
 
 
 def test_what_cannot_start_says_why(monkeypatch):
-    workers.close_idle()
     monkeypatch.setattr(worker_process, "_START", "import ltlpipe.nothing")
     with pytest.raises(RuntimeError, match="No module named"):
         run(call("pid"))
@@ -282,7 +284,6 @@ def test_one_that_has_grown_is_retired():
 
 
 def test_prepared_workers_are_used():
-    workers.close_idle()
     workers.prepare("colorsys", "no_such_module")
     workers.prepare()
     (worker,) = workers._of_this_process().alive
@@ -385,7 +386,6 @@ print(run(workers.call("file_of", module="spot")))
 
 
 def test_starting_a_worker_is_loading():
-    workers.close_idle()
     clock = Clock()
     run(call("echo", value=1), clock=clock)
     assert clock.load_seconds > 0
