@@ -46,7 +46,7 @@ from ltlpipe.strategies.state_search import (
     run_of,
 )
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
+from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError, plain_steps_of
 from ltlpipe.systems.runs import Run, compressed
 
 if TYPE_CHECKING:
@@ -372,9 +372,12 @@ _STATES = 50_000
 def freed(network: NetworkQuestion, run: Run, search: Search, work: float) -> Job[Run]:
     """Return a shorter run, or the one that is known, after so much work.
 
-    `search` takes a product, a run and how many states may be stored.
+    `search` takes a product, a run and how many states may be stored.  Whether a run is
+    fair depends on transitions that a part of the network lacks.
     """
     known = [run]
+    if network.fairness is not None:
+        return run
     with suppress(TooMuchWorkError):
         yield from bounded(_freed(network, known, search), work)
     return known[-1]
@@ -394,9 +397,19 @@ def _freed(network: NetworkQuestion, known: list[Run], search: Search) -> Job[No
         product = yield from network.product(network.given, trace, near)
         found = yield from search(product, run, _STATES)
         number, tried = number + 1, tried + 1
-        if len(found.actions) < len(run.actions):
+        if len(found.actions) < len(run.actions) and _ends_as_said(network, found):
             known.append(found)
             tried, taken = 0, None
+
+
+def _ends_as_said(network: NetworkQuestion, run: Run) -> bool:
+    """Whether a state of a run that repeats itself is a deadlock, and not just of a
+    part of the network.
+    """
+    if (run.actions >= 0).all():
+        return True
+    steps = NetworkSteps(network.system, limited=False)
+    return next(steps.each_step(tuple(run.states[-1].tolist())), None) is None
 
 
 def _neighbourhoods(network: Network, run: Run) -> list[tuple[int, ...]]:

@@ -97,8 +97,8 @@ def test_shortest_by_every_strategy_by_the_thousand(network, text, deadlock):
     assert_shortest(network, text, deadlock)
 
 
-def question_about(network, text):
-    return question_of(network, Property(parse(text)), Options())
+def question_about(network, text, **options):
+    return question_of(network, Property(parse(text)), Options(**options))
 
 
 def run_of_words(network, prefix, cycle):
@@ -197,6 +197,29 @@ def test_what_two_do_together():
     found = run_of_words(network, ["a", "b", "c", "fail"], ["again"])
     best = run(shortened(question, found, most_states=20))
     assert names_of(network, best.run) == (["now", "fail"], ["again"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"deadlock": "stutter"}, {"fairness": "weak", "fair_sets": ("done",)}],
+    ids=["deadlocks", "fairness"],
+)
+def test_what_a_part_of_a_network_cannot_tell(options):
+    """A part stops, or never offers what it lacks, where the network does "done"."""
+    n = 12
+    ring = [(k, f"s{k}", (k + 1) % n) for k in range(n)]
+    way = [(0, "x", n)]
+    if "fairness" in options:
+        way += [(n, "done", n), (n, "z", n)]
+    done = LTS.from_transitions([(0, "done", 0)])
+    chains = [
+        LTS.from_transitions([(k, f"c{i}", k + 1) for k in range(n)]) for i in range(6)
+    ]
+    network = Network([LTS.from_transitions([*ring, *way]), done, done, *chains])
+    found = run_of_words(network, [], [f"s{k}" for k in range(n)])
+    question = question_about(network, "F done", **options)
+    best = run(shortened(question, found, most_states=50)).run
+    assert names_of(network, best) == ([], [f"s{k}" for k in range(n)])
 
 
 def planned_run(network, cycle):
