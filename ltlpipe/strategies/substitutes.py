@@ -40,7 +40,8 @@ from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.question.network import NetworkQuestion, with_components
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
-from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
+from ltlpipe.search.driver import OVERFLOW
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.kinds import is_program, is_symmetric_net
 
@@ -178,8 +179,17 @@ class SmallerNetQuestion(Substitute):
         }
 
     def original_run(self, run: Run) -> Job[Run | None]:
-        """Return a run of the net itself."""
-        return self.reduction.restored(run)
+        """Return a run of the net itself.
+
+        Raises
+        ------
+        StoppedError
+            A place that is gone has more tokens than 63 bits hold.
+        """
+        try:
+            return (yield from self.reduction.restored(run))
+        except OverflowError:
+            raise StoppedError(OVERFLOW) from None
 
 
 _MOST_DECIDING = 500_000

@@ -136,6 +136,7 @@ class NetModel(Net, Model):
             invisible=OnDemand(self.transitions_called.keys, self._invisible),
             variables_called=partial(namesakes, self.places),
             actions_called=partial(namesakes, self.transitions),
+            counts=True,
         )
 
     def _visible(self) -> dict[str, tuple[int, ...]]:

@@ -22,6 +22,7 @@ from lxml.builder import E
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
+from ltlpipe.systems.nets.coloured.cells import holds
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
     DOT,
@@ -38,6 +39,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Every,
     Part,
     Sum,
+    variables_of,
 )
 from ltlpipe.systems.nets.coloured.reading import RELATIONS, RELATIONS_OF_PARTS
 from ltlpipe.systems.nets.net import PetriNet
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 
 _GRAMMAR = "http://www.pnml.org/version-2009/grammar"
 _OPERATORS = {relation: kind for kind, relation in RELATIONS.items()}
+_OPPOSITES = {"<=": ">", ">=": "<"}
+"""Of relations that have no operator for elements of a partition."""
 _OF_PARTS = _OPERATORS | {sign: kind for kind, sign in RELATIONS_OF_PARTS.items()}
 
 
@@ -78,8 +82,7 @@ def pnml_text(net: NetModel | ColouredNet) -> str:
     Raises
     ------
     UnsupportedError
-        An id or a name has characters that XML does not allow, or elements of a
-        partition are compared by ``<=`` or ``>=``.
+        An id or a name has characters that XML does not allow.
     """
     try:
         element = _Writer(net).net() if isinstance(net, ColouredNet) else _plain(net)
@@ -192,6 +195,7 @@ class _Writer:
         self._ids.update(own for sort in net.sorts for own in sort.ids)
         self._products: dict[tuple[int, ...], str] = {}
         self._partitions: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._n_parts: dict[str, int] = {}
 
     def net(self) -> Any:
         page = E("page", *self._nodes(), id=_fresh("page", self._ids))
@@ -208,7 +212,7 @@ class _Writer:
             product = E("productsort", *(_used(sorts[sort]) for sort in domain))
             yield E("namedsort", product, id=own, name=own)
         for (number, elements), own in self._partitions.items():
-            parts: list[list[Any]] = [[] for _ in range(max(elements) + 1)]
+            parts: list[list[Any]] = [[] for _ in range(self._n_parts[own])]
             for colour, part in enumerate(elements):
                 parts[part].append(_constant(sorts[number], colour))
             yield E(
@@ -255,6 +259,8 @@ class _Writer:
         return E("usersort", declaration=self._products[domain])
 
     def _multiset(self, what: Multiset, domain: tuple[int, ...]) -> Any:
+        if what == EMPTY:
+            return E("empty", self._type(domain))
         if isinstance(what, Sum):
             return _operator("add", *(self._multiset(p, domain) for p in what.parts))
         if isinstance(what, Difference):
@@ -288,14 +294,16 @@ class _Writer:
             return self._comparison(guard)
         is_all = isinstance(guard, AllOf)
         if not guard.parts:
-            return E("booleanconstant", value="true" if is_all else "false")
+            return _truth(is_all)
         return _operator("and" if is_all else "or", *map(self._guard, guard.parts))
 
     def _comparison(self, guard: Comparison) -> Any:
         sides = guard.left, guard.right
+        if next(variables_of(guard), None) is None:
+            return _truth(holds(guard, []))
         for side in sides:
-            if isinstance(side, Part):
-                return self._compared_parts(guard, side)
+            if isinstance(side, Part) and isinstance(side.of, Bound):
+                return self._compared_parts(guard, side, side.of.variable)
         (variable,) = {
             self._net.variables[side.variable].sort
             for side in sides
@@ -304,19 +312,19 @@ class _Writer:
         terms = (self._term(side, variable) for side in sides)  # type: ignore[arg-type]
         return _operator(_OPERATORS[guard.relation], *terms)
 
-    def _compared_parts(self, guard: Comparison, some: Part) -> Any:
-        if guard.relation in ("<=", ">="):
-            raise UnsupportedError(
-                f"{self._net.name}: elements of a partition are compared by "
-                f"{guard.relation}, expected < or >"
-            )
-        assert isinstance(some.of, Bound)
-        sort = self._net.variables[some.of.variable].sort
+    def _compared_parts(self, guard: Comparison, some: Part, variable: int) -> Any:
+        if guard.relation in _OPPOSITES:
+            opposite = guard._replace(relation=_OPPOSITES[guard.relation])
+            return _operator("not", self._compared_parts(opposite, some, variable))
+        sort = self._net.variables[variable].sort
         key = sort, some.elements
         if key not in self._partitions:
             called = f"partition{len(self._partitions) + 1}"
             self._partitions[key] = _fresh(called, self._ids)
         own = self._partitions[key]
+        named = [side.colour for side in guard[1:] if isinstance(side, Constant)]
+        most = max(*some.elements, *named, self._n_parts.get(own, 0) - 1)
+        self._n_parts[own] = most + 1
         terms = []
         for side in (guard.left, guard.right):
             if isinstance(side, Part):
@@ -350,6 +358,10 @@ def _constant(sort: Sort, colour: int) -> Any:
     if sort.kind == RANGE:
         return E("finiteintrangeconstant", _content(sort), value=sort.ids[colour])
     return E("useroperator", declaration=sort.ids[colour])
+
+
+def _truth(value: bool) -> Any:
+    return E("booleanconstant", value="true" if value else "false")
 
 
 def _operator(kind: str, *terms: Any) -> Any:

@@ -74,6 +74,8 @@ class Vocabulary:
     """Returns the ids of the variables that have a text for their name or id."""
     actions_called: Callable[[str], Sequence[str]] = _called_otherwise
     """The same of actions."""
+    counts: bool = False
+    """Whether values are numbers of tokens, so that a name alone is no proposition."""
 
 
 def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
@@ -84,6 +86,8 @@ def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
     FormulaError
         A name means nothing; offers the nearest known ones.
     """
+    if known.counts and expression == Name(DEADLOCK):  # whatever has this name
+        return Deadlock()
     bound = _Binder(known, text).bound(expression)
     if uses_step(bound) and not isinstance(bound, Taken):
         raise FormulaError(

@@ -9,6 +9,18 @@ from hypothesis import strategies as st
 from ltlpipe import FormulaError, check
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.systems.nets import net as net_module
+from ltlpipe.systems.nets.coloured.net import (
+    EMPTY,
+    ENUMERATION,
+    TRUE,
+    ColouredNet,
+    ColouredPlace,
+    ColouredTransition,
+    Constant,
+    Sort,
+    Tokens,
+)
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.propositions.letters import evaluate
@@ -137,3 +149,29 @@ def test_a_name_with_a_minus_sign_is_no_difference():
     assert check(net, r"G a\-b == 1").verdict == "holds"
     assert check(net, "G a-b == 3").verdict == "holds"
     assert check(net, r"G a\-b == 3").verdict == "violated"
+
+
+def net_with_a_place_called_deadlock():
+    places = [Place("deadlock", "deadlock"), Place("p", "p", 1)]
+    return PetriNet(places, [Transition("t", "t", {1: 1}, {})])
+
+
+def coloured_net_with_a_place_called_deadlock():
+    colours = Sort("s", "s", ENUMERATION, ("a", "b"), ("a", "b"))
+    one = Tokens(1, (Constant(0),))
+    places = [ColouredPlace("deadlock", "deadlock", (0,), EMPTY),
+              ColouredPlace("p", "p", (0,), one)]  # fmt: skip
+    moves = [ColouredTransition("t", "t", TRUE, ((1, one),), ())]
+    return SymmetricNet(ColouredNet("n", (colours,), (), tuple(places), tuple(moves)))
+
+
+@pytest.mark.parametrize("options", [{}, {"emptiness": "se05", "seed": 1}])
+@pytest.mark.parametrize(
+    "net",
+    [net_with_a_place_called_deadlock(), coloured_net_with_a_place_called_deadlock()],
+)
+def test_a_place_called_deadlock(net, options):
+    """The element of the Model Checking Contest has no other name."""
+    assert check(net, "F deadlock", **options).verdict == "holds"
+    assert check(net, "G !deadlock", **options).verdict == "violated"
+    assert check(net, "G (deadlock==0)", **options).verdict == "holds"

@@ -114,3 +114,22 @@ def test_no_proposition_leaves_64_bits():
             check(idle, formula, emptiness="se05")
     verdict = check(growing(), "G(p*p*p*p>=0)", emptiness="se05")
     assert (verdict.verdict, verdict.reason) == ("unknown", "overflow")
+
+
+@pytest.mark.parametrize("options", [{}, {"reduce": "structural", "seed": 1}])
+def test_places_that_are_gone_leave_63_bits(options):
+    """q has what p has but for MAX_TOKENS, so that p does not matter, until it is led
+    back to."""
+    net = PetriNet(
+        [Place("p", "p", MAX_TOKENS), Place("q", "q"), Place("r", "r", 1)],
+        [
+            Transition("t", "t", {2: 1}, {0: 1, 1: 1, 2: 1}),
+            Transition("u", "u", {0: 1, 1: 1}, {}),
+        ],
+    )
+    found = check(net, "G(q<=1)", **options)
+    assert (found.verdict, found.reason, found.lasso) == (
+        "violated",
+        "lasso-limit",
+        None,
+    )

@@ -174,6 +174,7 @@ class Coloured(Model):
             actions=OnDemand(self._offered_moves, self._actions),
             variables_called=self.place_names.called,
             actions_called=self.move_names.called,
+            counts=True,
         )
 
     def variable_of(self, cell: int) -> int | None:

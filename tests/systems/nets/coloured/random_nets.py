@@ -85,6 +85,8 @@ def symmetric_nets(draw, *, max_places=3, max_transitions=3, wild=False):
 
     def multiset(domain, *, ground=False, depth=2):
         kind = draw(st.sampled_from(["tokens"] * 3 + ["sum", "difference"]))
+        if draw(st.integers(0, 15)) == 0:
+            return EMPTY
         if kind == "sum" and depth:
             parts = [
                 multiset(domain, ground=ground, depth=depth - 1)
@@ -111,8 +113,9 @@ def symmetric_nets(draw, *, max_places=3, max_transitions=3, wild=False):
                 st.integers(0, 1), min_size=size(sort), max_size=size(sort)
             )
             parts = tuple(draw(elements))
-            right = Part(right, parts) if isinstance(right, Bound) else Constant(0)
-            relation = draw(st.sampled_from([*relations, "<", ">"]))
+            own = Constant(draw(st.integers(0, 2)))
+            right = Part(right, parts) if isinstance(right, Bound) else own
+            relation = draw(st.sampled_from([*relations, "<", "<=", ">", ">="]))
             return Comparison(relation, Part(left, parts), right)
         if known[sort].kind in (CYCLIC, RANGE):
             relations += ["<", "<=", ">", ">="]

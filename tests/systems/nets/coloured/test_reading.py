@@ -11,18 +11,23 @@ from hypothesis import strategies as st
 from ltlpipe import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.coloured.net import (
+    ENUMERATION,
     AllOf,
     AnyOf,
     Bound,
+    ColouredNet,
+    ColouredTransition,
     Comparison,
     Constant,
     Difference,
     Every,
     Part,
+    Sort,
     Sum,
     Tokens,
 )
 from ltlpipe.systems.nets.reading import parse_pnml
+from ltlpipe.systems.nets.writing import pnml_text
 
 TYPE = "http://www.pnml.org/version-2009/grammar/symmetricnet"
 DECLARED = """
@@ -492,6 +497,22 @@ def test_names_of_colours_that_make_ambiguous_ids():
     body = place("a", "s", every("s")) + place("a.b", "u", every("u"))
     message = str(refusal(body, UnsupportedError, declared))
     assert "'a.b.c' is the id of several places or transitions" in message
+
+
+def test_constants_are_compared_when_a_net_is_written():
+    """Of two constants nothing tells the sort."""
+    three = Sort("s", "s", ENUMERATION, ("a", "b", "c"), ("a", "b", "c"))
+    part = Part(Constant(1), (0, 1, 1))
+    for guard, holds in (
+        (Comparison("==", Constant(1), Constant(2)), False),
+        (Comparison("!=", Constant(1), Constant(2)), True),
+        (Comparison("==", part, Constant(1)), True),
+        (Comparison("<", part, part), False),
+    ):
+        moves = (ColouredTransition("t", "t", guard, (), ()),)
+        net = ColouredNet("n", (three,), (), (), moves)
+        read = parse_pnml(pnml_text(net).encode(), "m.pnml")
+        assert isinstance(read.coloured.transitions[0].guard, AllOf) == holds
 
 
 WHOLE = pnml(
