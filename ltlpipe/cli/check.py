@@ -311,7 +311,8 @@ def deadlocks(
     """Find a reachable deadlock: a state without successors.
 
     Prints a shortest path to it.  Exit code: 0 there is none, 1 there is one (printed
-    as the run that violates "no deadlock"), 2 bad input or usage, 3 unknown.
+    as the run that violates "no deadlock", of a Promela model "no invalid end state"),
+    2 bad input or usage, 3 unknown.
     """
     from ltlpipe.verdict.checking import deadlocks as look_for_one
 
@@ -343,12 +344,12 @@ def _answered(
         try:
             job = load_job(files, **manner_of(chosen))
             system = run_within(job, understood(chosen)[1], progress=bar)
+            if getattr(system, "ends_validly", None) is not None:
+                label = {"deadlock": "invalid end state"}.get(label, label)
             bar.begin(label)
             verdict = look_for_one(system, progress=bar, **of_question(chosen))
         except StoppedError as stopped:
             verdict = not_read(" ".join(files), stopped.reason)
-            if getattr(system, "ends_validly", None) is not None:
-                label = {"deadlock": "invalid end state"}.get(label, label)
         bar.hide()
         plans.show(verdict.plan)
     print_verdict(verdict, form, about=None if label == "livelock" else f"no {label}")

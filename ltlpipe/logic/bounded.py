@@ -33,7 +33,7 @@ _AT_MOST = r"<=\s*\d+(?![\w.])"
 
 _LISTED = r"\[\s*\d+\s*,\s*\d+\s*\]"  # of U, too, but logics disagree on those
 
-OF_ONE = rf"[XFG]\s*({_BOUNDS}|{_AT_MOST}|{_LISTED}){_OPERAND}"
+OF_ONE = rf"([XFG]\s*{_BOUNDS}|[FG]\s*({_AT_MOST}|{_LISTED})){_OPERAND}"
 OF_TWO = rf"[URV]\s*({_BOUNDS}|{_AT_MOST})"
 """Operators with bounds, of one operand and of two."""
 
@@ -52,7 +52,13 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(operator: str) -> Bounds | None:
-    """Return the bounds of an operator, such as ``U[1:3]``; None if it has none."""
+    """Return the bounds of an operator, such as ``U[1:3]``; None if it has none.
+
+    Raises
+    ------
+    FormulaError
+        X has two, F or G has one, or another one has none.
+    """
     found = _PARTS.fullmatch(operator)
     if found is None:
         return None
@@ -61,6 +67,11 @@ def bounds_of(operator: str) -> Bounds | None:
     if at_most is not None:
         return Bounds(letter, 0, int(at_most), letter != "G")
     ends = re.split(r"\s*(?::|\.\.|,)\s*", inside)
+    is_next, has_one = letter == "X", len(ends) == 1
+    if (letter in "XFG" and has_one != is_next) or not (ends[0] or is_next):
+        expected = "a single bound" if is_next else "two bounds"
+        message = f"{letter}[{inside}{mark}], expected {expected}"
+        raise FormulaError(message, formula="")
     least = int(ends[0]) if ends[0] else 1  # X[!]
     most = least if len(ends) == 1 else None
     if len(ends) == 2 and ends[1].isdecimal():

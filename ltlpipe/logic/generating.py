@@ -50,8 +50,10 @@ def formula_set(
     Raises
     ------
     UnsupportedError
-        There are not so many.
+        There are not so many, or `n` is less than 0.
     """
+    if n < 0:
+        raise UnsupportedError(f"{n} formulas, expected 0 or more")
     every = instances(actions, seed=seed, interruptible=interruptible)
     found = list(islice(every, n))
     if len(found) < n:

@@ -62,6 +62,8 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "[": "{[}",  # behind a line break it would begin its argument
+    "*": "{*}",  # as would this
 } | {c: "\\" + c for c in "&%$#_{}"}
 
 _STYLE = """\

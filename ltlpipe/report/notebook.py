@@ -21,7 +21,7 @@ from ltlpipe.report.layouts import html_table, why_html
 from ltlpipe.report.palette import ON_WHITE
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.names import counted
-from ltlpipe.simulation.session import violation_text
+from ltlpipe.simulation.session import nothing_text, violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
@@ -186,7 +186,8 @@ def _simulation_html(subject: Simulation) -> str:
         for k, step in enumerate(enabled[:half])
     ]
     head = ["", "enabled step", "who moves"]
-    steps = html_table(head, rows) if rows else "<p>deadlock: no step is enabled</p>"
+    nothing = html.escape(nothing_text(subject) or "")
+    steps = html_table(head, rows) if rows else f"<p>{nothing}</p>"
     return (
         f"<div>{about}\n{table}\n{steps}{_rest(len(enabled) - len(rows), 'step')}</div>"
     )

@@ -36,6 +36,7 @@ from ltlpipe.report.page_data import (
     in_table,
     number,
     packed,
+    without_folder,
 )
 from ltlpipe.report.page_summary import (
     Loader,
@@ -231,7 +232,7 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["number"] = number
+    environment.filters |= {"number": number, "without_folder": without_folder}
     environment.globals |= {"symbols": SYMBOLS, "differ": DIFFER}
     return environment.get_template("report.html")
 

@@ -247,11 +247,24 @@ def common_folder(systems: Iterable[str]) -> str:
     --------
     >>> common_folder(["a/b/x.dot", "a/b/y.aut a/b/z.aut"]), common_folder(["a/x", "y"])
     ('a/b/', '')
+    >>> common_folder(["a b/x.dot", "a b/y.dot"])  # blanks stand between files
+    ''
     """
     names = sorted(systems) or [""]
     agree = (a == b for a, b in zip(names[0], names[-1], strict=False))
-    common = names[0][: sum(takewhile(bool, agree))]
-    return common[: common.rfind("/") + 1].partition(" ")[0]
+    common = names[0][: sum(takewhile(bool, agree))].partition(" ")[0]
+    return common[: common.rfind("/") + 1]
+
+
+def without_folder(system: str, folder: str) -> str:
+    """Return the name of a system without the folder that its files are in.
+
+    Examples
+    --------
+    >>> without_folder("a/a/x.dot a/y.dot", "a/")
+    'a/x.dot y.dot'
+    """
+    return " ".join(name.removeprefix(folder) for name in system.split(" "))
 
 
 class Story(NamedTuple):

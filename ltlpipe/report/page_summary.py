@@ -31,6 +31,7 @@ from ltlpipe.report.page_data import (
     natural,
     number,
     warned,
+    without_folder,
 )
 from ltlpipe.report.palette import DIFFER, SYMBOLS
 from ltlpipe.report.plots.configurations import configured
@@ -322,7 +323,11 @@ def matrix(frame: pd.DataFrame) -> Matrix | None:
     cells = _cells(chosen[chosen[column].isin(shown)], column)
     folder = common_folder(systems)
     lines = [
-        Line(name, name.replace(folder, ""), [cells.get((name, key)) for key in shown])
+        Line(
+            name,
+            without_folder(name, folder),
+            [cells.get((name, key)) for key in shown],
+        )
         for name in systems[:MOST_SYSTEMS]
     ]
     left_out = ""

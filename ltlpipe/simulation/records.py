@@ -98,7 +98,8 @@ def objects_in(text: str, file: str) -> list[tuple[int | None, Any]]:
     with suppress(ValueError, RecursionError):
         return [(None, json.loads(text))]
     found: list[tuple[int | None, Any]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    lines = text.split("\n")  # other breaks may stand within a text of JSON
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:

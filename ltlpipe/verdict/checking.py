@@ -6,6 +6,7 @@ The way between the two is `ltlpipe.verdict.portfolio`.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -273,10 +274,16 @@ def livelock(
         raise UnsupportedError(
             "missing option '--progress': name at least one action that is progress"
         )
-    said = "{}" if isinstance(system, Network) else 'action=="{}"'
-    parts = [quoted(said.format(name)) for name in progress_actions]
+    said = str if isinstance(system, Network) else _taking
+    parts = [quoted(said(name)) for name in progress_actions]
     formula = f"GF({' | '.join(parts)})"
     return check(system, formula, progress=progress, **of_question(options))
+
+
+def _taking(action: str) -> str:
+    """Return the proposition that a step of a model takes an action."""
+    escaped = re.sub(r'["\\]', r"\\\g<0>", action)
+    return f'action=="{escaped}"'
 
 
 @takes_options(DEADLOCKS)

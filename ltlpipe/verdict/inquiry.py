@@ -134,6 +134,11 @@ class Inquiry:
                 "--certificate cannot be combined with --deadlock=error: it says "
                 "nothing about runs that end"
             )
+        if self.options.deadlock == DEADLOCK_ERROR and self.asked.is_trivial:
+            raise UnsupportedError(
+                "--deadlock=error says that runs that end violate a formula: --empty "
+                "asks whether a run is accepting, which is infinite; see deadlocks"
+            )
         if self.options.deadlock in (DEADLOCK_ERROR, "stutter") or self.options.finite:
             refuse_if_lacking(self.system)
         if self.options.vacuity and self.asked.formula is None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ltlpipe import livelock
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 from tests.cli.command_line import program
 
 POLITE = [
@@ -160,3 +163,22 @@ def test_charts(run):
     assert "┌ 5   <stutter>" in outcome.out
     outcome = run("deadlocks", file, "--chart", "--json")
     assert outcome.code == 2
+
+
+@pytest.mark.parametrize("command", ["livelock", "deadlocks"])
+def test_no_time_to_read(run, polite, command):
+    """Exit code 3, as of a check."""
+    flags = ["--progress", PASSING] if command == "livelock" else []
+    outcome = run(command, *polite, *flags, "--timeout", 0)
+    assert (outcome.code, outcome.err) == (3, "")
+    assert outcome.out.startswith("unknown (timeout): ")
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", 'a\\"', "a'b", "a b", "x==1 || y"])
+def test_progress_of_a_net(name):
+    """Its transitions may be called anything."""
+    there = Transition("t", name, {0: 1}, {1: 1})
+    back = Transition("u", "u", {1: 1}, {0: 1})
+    net = PetriNet([Place("p", "p", 1), Place("q", "q", 0)], [there, back])
+    assert livelock(net, [name]).verdict == "holds"
+    assert livelock(net, [name, "u"]).verdict == "holds"

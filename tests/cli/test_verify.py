@@ -221,3 +221,14 @@ def test_one_formula_at_a_time(ring, tmp_path, run):
     )
     assert outcome.code == 2
     assert "--certificate goes with one formula" in outcome.complaint
+
+
+@pytest.mark.parametrize("character", "\u2028\u2029\x85\x0b\x0c\x1c")
+def test_lines_are_those_of_json(tmp_path, run, character):
+    """Whatever separates lines elsewhere may stand in a name."""
+    file, told = tmp_path / "odd.aut", tmp_path / "told.jsonl"
+    file.write_text(f'des (0, 2, 2)\n(0, "a{character}b", 1)\n(1, "c", 0)\n')
+    printed = run("check", file, "-f", "G c", "-f", "G !c", "--json")
+    told.write_text(printed.out, encoding="utf-8")
+    outcome = run("check", "--verify", told, file)
+    assert (outcome.code, outcome.out) == (0, "confirmed: G c\nconfirmed: G !c\n")

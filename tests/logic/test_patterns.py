@@ -175,6 +175,9 @@ def test_sets_of_instances():
     texts = formula_set(200, "abcdef", seed=1)
     assert len(set(texts)) == 200
     assert texts != formula_set(200, "abcdef", seed=2)
+    assert formula_set(0, "ab") == []
+    with pytest.raises(UnsupportedError, match="-1 formulas, expected 0 or more"):
+        formula_set(-1, "ab")
     assert not all(map(is_interruptible, texts))
     assert all(map(is_interruptible, formula_set(60, "abc", interruptible=True)))
     with pytest.raises(UnsupportedError, match="over 2 actions; use more actions"):

@@ -91,6 +91,18 @@ def test_what_looks_like_bounds():
     assert parse("F <= 3 && U <= 3").propositions == ("F<=3", "U<=3")
 
 
+@pytest.mark.parametrize("past", [False, True], ids=["plain", "past"])
+@pytest.mark.parametrize("finite", [False, True], ids=["infinite", "finite"])
+@pytest.mark.parametrize("operand", ["a", "x==1"])
+@pytest.mark.parametrize(
+    "operator", ["X<=3", "X[2:3]", "X[2..]", "F[2]", "G[2]", "b U[!]"]
+)
+def test_bounds_of_another_number(operator, operand, finite, past):
+    """X has one, F and G have two; none of them is guessed, whoever reads them."""
+    with pytest.raises(FormulaError):
+        parse(f"{operator} {operand}", past=past, finite=finite)
+
+
 @given(formulas())
 def test_prefix_notation_of_any_formula(text):
     """As Spot writes it; without an operator of two operands there is no difference."""

@@ -30,3 +30,5 @@ def test_formulas_and_titles():
     assert r"\texttt{G a \& b} & G a \& b \\" in text
     assert r"f & f \\" in text
     assert latex(Layout(["f"], [], ["c"])).count("\\\\") == 1
+    rows = latex(Layout(["f"], [["[]p"], ["*"]], [""])).splitlines()[4:6]
+    assert rows == [r"{[}]p \\", r"{*} \\"]  # no arguments of the line breaks

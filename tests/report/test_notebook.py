@@ -306,6 +306,10 @@ def test_simulation(no_dot):
     assert found.rows[1:3] == [["one", "1"], ["", "enabled step", "who moves"]]
     assert found.rows[3] == ["0", "a", "one: 1 → 0"]
     assert "violated by the first 2 steps" in shown(simulation.step(0)).text
+    simulation.name_filter = "<b>"
+    assert (
+        "no enabled step is like <b>: filter lists all again" in shown(simulation).text
+    )
 
 
 def test_network(no_dot):

@@ -94,6 +94,16 @@ def test_a_product_has_infinite_runs_only():
         product(ONCE, "G a", deadlock="error")
 
 
+def test_no_accepting_run_is_one_that_ends():
+    """Else an automaton with an end would not be empty, though it accepts no word."""
+    ends = spot.automaton(
+        "HOA: v1\nStates: 1 Start: 0 AP: 0 Acceptance: 0 t --BODY-- State: 0 --END--"
+    )
+    for system in (ONCE, RING, ends):
+        with pytest.raises(UnsupportedError, match="asks whether a run is accepting"):
+            check(system, empty=True, deadlock="error")
+
+
 def test_graphs_of_spot():
     graph = spot.automaton(
         """HOA: v1

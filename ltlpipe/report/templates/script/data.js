@@ -75,7 +75,9 @@
     return number(value);
   }
 
-  const withoutFolder = (text) => folder ? text.replaceAll(folder, "") : text;
+  // As `without_folder` in page_data.py.
+  const withoutFolder = (text) => text.split(" ").map(
+    (name) => name.startsWith(folder) ? name.slice(folder.length) : name).join(" ");
 
   const nameOf = (row) => {
     for (const name of ["formula", "formula_id"]) {
