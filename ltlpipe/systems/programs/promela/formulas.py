@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.logic.propositions import syntax as propositions
 from ltlpipe.logic.propositions.syntax import escaped
 from ltlpipe.systems.programs.claims import buchi_automaton
+from ltlpipe.systems.programs.program import converted
+from ltlpipe.systems.programs.promela.checking import constant
 from ltlpipe.systems.programs.promela.flow import Flow, leaving
 from ltlpipe.systems.programs.promela.syntax import (
     Argument,
@@ -40,6 +42,7 @@ from ltlpipe.systems.programs.promela.syntax import (
     nodes_in,
     with_parts,
 )
+from ltlpipe.systems.programs.promela.tokens import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -281,8 +284,12 @@ def _without_variables(expression: Expression) -> Expression:
     if isinstance(expression, Reference):
         variable = expression.variable
         if (variable.proctype or "").startswith(":"):
-            value = variable.initial
-            number = value.value if isinstance(value, Number) else 0
+            initial: Any = variable.initial
+            number = 0 if initial is None else constant(initial)
+            if number is None:
+                message = f"the first value of {variable.name!r}: expected a constant"
+                raise input_error(message, variable.place)
+            number = converted(number, variable.type.bounds)
             return Number(expression.place, number)
     found: Expression = with_parts(expression, _without_variables)
     return found

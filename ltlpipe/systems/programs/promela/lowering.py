@@ -197,7 +197,9 @@ class Lowering(Messages):
             slot = -1 if variable.proctype is None else frame.slot
             values = [Number(n + 1) for n in storage.made[slot, variable]]
         elif isinstance(initial, tuple):
-            values = [self.value(tree, frame) for tree in initial]
+            own = variable.dimensions[-1]  # the last value is that of the rest
+            trees = [initial[min(i % own, len(initial) - 1)] for i in range(size)]
+            values = [self.value(tree, frame) for tree in trees]
         elif initial is not None:
             if any(isinstance(n, syntax.Run) for n in nodes_in(initial)):
                 raise UnsupportedError(

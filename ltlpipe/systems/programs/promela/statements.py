@@ -131,6 +131,11 @@ class Statements:
                 message = f"channel {symbol.name!r} is declared behind a statement or "
                 message += "in a block, expected it at the beginning of the proctype"
                 raise input_error(message, symbol.place)
+            own = symbol.leaves.get(())  # none of a record
+            if own is not None and isinstance(own.initial, tuple):
+                message = f"values of array {symbol.name!r}, declared behind a "
+                message += "statement, expected at the beginning of the proctype"
+                raise input_error(message, symbol.place)
             found.append(Declare(part.place, leaves, part.text))
         return found
 

@@ -91,7 +91,8 @@ class Variable(Tree):
     type: Type
     dimensions: tuple[int, ...] = ()
     initial: NewChannel | Expression | tuple[Expression, ...] | None = None
-    """One value is that of all elements; a tuple has the values of the first ones."""
+    """One value is that of all elements; a tuple has the values of the first ones, of
+    which the last is that of all others; so in each record of an array."""
     proctype: str | None = None  # whose it is; None if it is global
     hidden: bool = False  # no part of the state
     at_birth: bool = True

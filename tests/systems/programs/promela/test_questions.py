@@ -266,6 +266,7 @@ def test_progress_and_acceptance():
         ("do :: assert(x != 2) od", "violated"),
         ("do :: x == 9 -> break :: else od", "holds"),
         ("byte k = 2; do :: x < k :: x == k -> break od", "violated"),
+        ("byte k = 255 + 3; do :: x < k :: x == k -> break od", "violated"),
     ],
 )
 def test_claims(claim, verdict):

@@ -58,6 +58,11 @@ def body(*lines, before=""):
             (3, 12),
             "channel 'q' is declared behind a statement or in a block",
         ),
+        (
+            body("skip; byte x[2] = { 1, 2 }"),
+            (3, 12),
+            "values of array 'x', declared behind a statement",
+        ),
         (body("goto L"), (3, 1), "no label is called 'L'"),
         (body("L: skip; L: skip"), (3, 10), "label 'L' is also in line 3"),
         (body("byte L; L: skip"), (3, 9), "label 'L' is called like a variable"),

@@ -259,6 +259,21 @@ def test_first_values_that_fail(text):
         model_of(text)
 
 
+def test_the_last_value_of_an_array_is_that_of_the_rest():
+    """Of the array in each record of an array, too: as in Spin."""
+    model = model_of(
+        "typedef R { byte b[3] = { 1, 2 }; byte c = 4 }; R r[2]; byte g[4] = { 5 };"
+        "active proctype P() { byte l[3] = { 6, 7 }; R s[2]; skip }"
+    )
+    shown = model.shown(model.initial())
+    for name in ("r", "P[0]:s"):
+        for i in (0, 1):
+            assert [shown[f"{name}[{i}].b[{k}]"] for k in range(3)] == [1, 2, 2]
+            assert shown[f"{name}[{i}].c"] == 4
+    assert [shown[f"g[{k}]"] for k in range(4)] == [5] * 4
+    assert [shown[f"P[0]:l[{k}]"] for k in range(3)] == [6, 7, 7]
+
+
 def test_hidden_variables_that_are_read():
     """They are part of the state, also where loops count in them."""
     text = "hidden int t; byte x; active proctype P() { for (t : 1 .. 2) { x++ }; x-- }"
