@@ -280,7 +280,8 @@ class Translator(ABC):
         length, capacity = self.length(channel), self.storage.channels[channel].capacity
         if name == "len":
             return length
-        limit = capacity if name in ("full", "nfull") else 0
+        # One without buffer is never full, as in Spin's manual and verifier.
+        limit = (capacity or 1) if name in ("full", "nfull") else 0
         op = "==" if name in ("full", "empty") else "!="
         return folded(Binary(op, length, Number(limit)))
 

@@ -274,6 +274,17 @@ def test_the_last_value_of_an_array_is_that_of_the_rest():
     assert [shown[f"P[0]:l[{k}]"] for k in range(3)] == [6, 7, 7]
 
 
+def test_a_channel_without_buffer_is_never_full():
+    model = model_of(
+        "chan c = [0] of { byte }; byte x;"
+        "active proctype P() { do :: nfull(c) -> c!1 :: full(c) -> assert(false) od }"
+        "active proctype Q() { empty(c); c?x; x = 2 }"
+    )
+    states = compare_model(model, 100)
+    assert max(model.shown(state)["x"] for state in states) == 2
+    assert not any(map(model.fault, states))
+
+
 def test_hidden_variables_that_are_read():
     """They are part of the state, also where loops count in them."""
     text = "hidden int t; byte x; active proctype P() { for (t : 1 .. 2) { x++ }; x-- }"
