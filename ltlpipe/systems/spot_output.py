@@ -114,8 +114,12 @@ def model_to_spot(
                 "states"
             )
 
+    dead = set()
+
     def steps(state: Any) -> list[tuple[Any, None]]:
         known = dict.fromkeys(step.state for step in model.each_step(state))
+        if not known:
+            dead.add(state)
         if not known and stutters:
             known = {state: None}
         return [*known.items()]
@@ -124,7 +128,7 @@ def model_to_spot(
         model.initial(), steps, max_states, model.name or "the model"
     )
     holding = [
-        [p for p, meaning in meanings.items() if evaluate(meaning, state)]
+        [p for p, m in meanings.items() if evaluate(m, state, dead=state in dead)]
         for state in states
     ]
     graph = kripke_structure(

@@ -21,6 +21,7 @@ from ltlpipe import (
     is_empty,
     load,
     product,
+    save,
 )
 from ltlpipe.logic.formulas import parse
 from tests.example_counts import examples
@@ -166,6 +167,20 @@ def test_models_as_graphs(path):
             violations = spot.translate(f"!({formula})")
             run = graph.intersecting_run(violations)
             assert (run is None) == verdict.holds
+
+
+def test_where_a_model_ends_there_is_a_deadlock(tmp_path):
+    (tmp_path / "m.dve").write_text(
+        "byte x; process P { state s; init s; trans s -> s { guard x < 2; effect "
+        "x = x + 1; }; } system async;"
+    )
+    model = load(tmp_path / "m.dve")
+    (written,) = save(model, tmp_path / "m.hoa", propositions=["deadlock", "x==2"])
+    for graph in (
+        model.to_spot(["deadlock", "x==2"]),
+        load(written, semantics="state"),
+    ):
+        assert check(graph, 'F deadlock & G(deadlock <-> "x==2")').verdict == "holds"
 
 
 def test_what_models_refuse():
