@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
+from ltlpipe.logic.propositions.syntax import (
+    Name,
+    Number,
+    Operation,
+    Taken,
+    Variable,
+    nodes_in,
+)
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
@@ -423,6 +430,23 @@ class ProgramModel(Model):
 
 class DveModel(ProgramModel):
     """A DVE model."""
+
+    def bound(self, proposition: Expression, text: str) -> Expression:
+        """Return a proposition with its names bound; warn of those with two meanings.
+
+        A variable of a process may be called like one of its states.
+        """
+        for part in nodes_in(proposition):
+            name = part.text if isinstance(part, Name) else ""
+            process, _, own = name.partition(".")
+            known = self.vocabulary.variables
+            states = self.vocabulary.texts.get(known.get(process, -1), {})
+            if name in known and own in states:
+                warn(
+                    f"{name!r} is a variable and a state of {process}: here it "
+                    f'means the variable; {process}=="{own}" is the state'
+                )
+        return super().bound(proposition, text)
 
 
 def successor_functions(source: str) -> Any:

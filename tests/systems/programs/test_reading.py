@@ -425,6 +425,17 @@ def test_comments_and_blanks():
     assert read_dve(text, "model.dve").processes[0].name == "P"
 
 
+def test_a_variable_that_is_called_like_a_state():
+    """A formula means the variable, and says so."""
+    model = read_dve_model(
+        "process P { byte s; state s, t; init s; trans s -> t { }; } system async;",
+        "model.dve",
+    )
+    with pytest.warns(LtlpipeWarning, match="'P.s' is a variable and a state of P"):
+        assert ltlpipe.check(model, "F P.s").verdict == "violated"
+    assert ltlpipe.check(model, 'P=="s" & F P.t').verdict == "holds"
+
+
 def test_loading(tmp_path):
     """From files, compressed or not; what is no model is refused by its beginning."""
     plain, packed = tmp_path / "m.dve", tmp_path / "m.DVE.gz"
