@@ -474,6 +474,8 @@ class Simulation(Displayed):
             There is no lasso, or the run has left it, or it ends here.
         """
         expect(WHOLE, n=n)
+        if n < 0:
+            raise UnsupportedError(f"{n} steps cannot be taken")
         for _ in range(n):
             taken = self._next()
             if taken is None:
@@ -557,7 +559,7 @@ class Simulation(Displayed):
 
     def goto_job(self, values: Mapping[str, Any]) -> Job[int]:
         """Do `goto`, by values; return the number of steps that this takes."""
-        wanted = {name: str(value) for name, value in values.items()}
+        wanted = {str(name): str(value) for name, value in values.items()}
         known = self.state
         for name in wanted:
             if name not in known:
@@ -599,6 +601,8 @@ class Simulation(Displayed):
         """Do `random` as a job."""
         expect(WHOLE, n=n)
         expect(WHOLE.or_none, seed=seed)
+        if n < 0:
+            raise UnsupportedError(f"{n} steps cannot be taken")
         if seed is not None:
             self._random = random.Random(seed)
         per_step = state_bytes(self.state)

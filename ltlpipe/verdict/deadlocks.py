@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -159,11 +160,11 @@ def ending_run(
     if lasso is None or not options.lasso:
         return answer, None
     k = len(lasso.prefix)
-    run = FiniteRun(
-        lasso.prefix,
+    run = FiniteRun(  # of its own: what is known stays as it is
+        deepcopy(lasso.prefix),
         [],
-        lasso.actions[:k],
-        lasso.states[: k + 1],
+        lasso.actions[:k].copy(),
+        lasso.states[: k + 1].copy(),
         None if lasso.moves is None else lasso.moves[:k],
         system=system,
         kind=MAXIMAL,

@@ -316,7 +316,7 @@ def remembering(
     ReplayError
         It satisfies it: a bug.
     """
-    spelling = yield from spelt_for(system, formula, options, lasso)
+    spelling = yield from spelt_for(system, Property(formula), options, lasso)
     word = [spelling.letters[k] for k in spelling.steps.tolist()]
     if holds_on_lasso(formula, word, len(lasso.prefix)):
         raise ReplayError("by the definition of LTL, the lasso is no violation")

@@ -57,7 +57,7 @@ from ltlpipe.verdict.finite_runs import (
     near,
     remembering,
 )
-from ltlpipe.verdict.judgement import as_witness
+from ltlpipe.verdict.judgement import as_witness, spelt_for
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.replay import bugs_reported
 from ltlpipe.verdict.verdict import (
@@ -284,6 +284,10 @@ class Inquiry:
         answer, finite_run = yield from ending_run(self.system, trace, self.options)
         if answer.kind == EMPTY:
             return None
+        if finite_run is not None:
+            about = self.system, self.asked, self.options
+            spelling = yield from spelt_for(*about, finite_run)
+            finite_run = replace(finite_run, spelling=spelling)
         kind = VIOLATED if answer.kind == FOUND else UNKNOWN
         found = replace(self._made(kind, answer.reason), finite_run=finite_run)
         return replace(found, plan=trace.plan, stats=trace.stats)

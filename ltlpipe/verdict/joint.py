@@ -151,7 +151,7 @@ def _spelt(
 ) -> Job[Verdict]:
     """Spell the run of a verdict about several invariants for one of them."""
     shown: Any = verdict.lasso or verdict.finite_run
-    spelling = yield from spelt_for(system, formula, options, shown)
+    spelling = yield from spelt_for(system, Property(formula), options, shown)
     shown = replace(shown, spelling=spelling, formula=formula.text)
     if verdict.lasso is None:
         return replace(verdict, finite_run=shown)

@@ -151,18 +151,16 @@ def judged_prefix(
 
 
 def spelt_for(
-    system: System, asked: Formula, options: Options, lasso: Lasso
+    system: System, asked: Property, options: Options, lasso: Lasso
 ) -> Job[Spelling]:
-    """Return the word of a run, which has been replayed, for another formula."""
+    """Return the word of a run, which has been replayed, for another property."""
     yield _REPLAYING
-    spelling = lasso.spelling
-    assert spelling is not None
     if isinstance(system, Network):
-        return spelling._replace(propositions=asked.propositions)
+        return spelling_of_actions(lasso, system, asked.propositions)
     if isinstance(system, SpotGraph):
         return spelling_of_valuations(lasso, asked.propositions)
     with silenced():
-        meanings = bound_propositions(lasso.system, Property(asked), options)  # type: ignore[arg-type]
+        meanings = bound_propositions(lasso.system, asked, options)  # type: ignore[arg-type]
     return (yield from spelling_of_states(meanings, lasso))
 
 
@@ -176,7 +174,7 @@ def as_witness(
     ReplayError
         Spot says that it does not: a bug.
     """
-    spelling = yield from spelt_for(system, asked, options, lasso)
+    spelling = yield from spelt_for(system, Property(asked), options, lasso)
     if (yield from violates(asked, *spelling[1:], len(lasso.prefix))):
         raise ReplayError("Spot says that the word of the witness is a violation")
     return replace(lasso, spelling=spelling, bad_prefix=None)

@@ -389,6 +389,18 @@ def test_a_run_step_by_step():
     assert simulation.goto(3).state == {"client": "idle", "component 2": "0"}
 
 
+def test_numbers_and_names_that_are_none():
+    """Said as such; nothing has changed."""
+    lts = LTS.from_transitions([(0, "a", 1), (1, "b", 0)], name="one")
+    simulation = Simulation(Network([lts]), lasso=check(Network([lts]), "G a"))
+    for change in (simulation.random, simulation.follow, simulation.undo):
+        with pytest.raises(UnsupportedError, match="-2 steps cannot be"):
+            change(-2)
+    with pytest.raises(UnsupportedError, match="there is no component '1'"):
+        simulation.goto({1: 1})
+    assert simulation.n_steps == 0
+
+
 def test_the_same_step_keeps_what_was_undone():
     """Another one does not."""
     simulation = Simulation(OFFICE)

@@ -133,3 +133,27 @@ def test_a_net_that_ends_at_once():
     found = check(net, "G p == 0", deadlock="error")
     assert found.finite_run.prefix == []
     assert found.to_dict()["finite_run"]["kind"] == "maximal"
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds", "left"),
+    [("G a", ("a",), "Ga"), ("G b", (), "0"), ("X b", (), "b"), ("F b", (), "Fb")],
+)
+def test_what_holds_and_what_is_left(formula, holds, left):
+    """At each step, though the formula need not be violated by them."""
+    system = Network([LTS.from_transitions([(0, "a", 1), (2, "b", 2)], name="once")])
+    verdict = check(system, formula, deadlock="error")
+    (step,) = verdict.finite_run.steps
+    assert step.holds == holds
+    assert [str(each) for each in verdict.residuals()][1:] == [left]
+
+
+def test_a_run_that_is_known_does_not_change():
+    """Nor do others that have been told of it."""
+    system = Network([LTS.from_transitions([(0, "a", 1)], name="mutable")])
+    told = check(system, "G a", deadlock="error").finite_run
+    told.prefix.append("b")
+    told.states[0] = told.actions[0] = 7
+    again = check(system, "F a", deadlock="error").finite_run
+    assert (again.prefix, again.states.tolist()) == (["a"], [[0], [1]])
+    assert again.actions.tolist() == [0]
