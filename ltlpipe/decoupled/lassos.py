@@ -96,7 +96,10 @@ class LocalSteps:
         self._index = index = dict(
             zip(component.labels, network.label_actions[i], strict=True)
         )
-        flags, self._all = component.accepting, frozenset(range(component.n_states))
+        # Of the states that are declared there may be far more than are entered.
+        ends = component.src.tolist(), component.dst.tolist()
+        flags = component.accepting
+        self._all = frozenset([component.initial, *ends[0], *ends[1]])
         self.accepting = frozenset(s for s in self._all if flags is None or flags[s])
         self.internal: Leaving = {}
         self.alphabet = shared & {index[label] for label in component.labels} | held

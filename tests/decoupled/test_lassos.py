@@ -46,6 +46,19 @@ def test_lassos_of_random_networks(network, stack):
     replayed(network, stack=stack)
 
 
+@pytest.mark.parametrize("emptiness", ["decoupled-scc", "decoupled-ndfs"])
+def test_states_that_are_only_declared(emptiness):
+    """They take no memory: there may be two thousand million of them."""
+    n = 2 * 10**9
+    sparse = [(n - 1, "a", 0), (0, "b", n - 2), (n - 2, "c", n - 1)]
+    other = LTS.from_transitions([(0, "a", 1), (1, "b", 0)])
+    network = Network(
+        [LTS.from_transitions(sparse, initial=n - 1, n_states=n), other, other]
+    )
+    found = check(network, "G !c", emptiness=emptiness, memory=500)
+    assert found.lasso.actions.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("stack", [False, True])
 def test_lassos_of_larger_networks(stack):
     """Some of them are found, with traces of some length."""
