@@ -256,27 +256,34 @@ class _Propositions:
 
 
 def _edges(
-    node: flow.Node, propositions: _Propositions, end: int
+    node: flow.Node,
+    propositions: _Propositions,
+    end: int,
+    before: tuple[flow.Node, ...] = (),
 ) -> list[tuple[str, int]]:
-    """Return labels and targets of the edges of a place; a failed assertion ends."""
+    """Return labels and targets of the moves from a place; a failed assertion ends.
+
+    What is inside of ``atomic`` is one move, in the state in which it begins: `before`
+    are the places that it has passed.  If it is blocked there is no move.
+    """
     found = []
     guards: list[str] = []
-    others: list[flow.Edge] = []
-    for edge in leaving(node):
+    for edge in sorted(leaving(node), key=lambda edge: isinstance(edge.step, Else)):
         step = edge.step
-        if isinstance(step, Else):
-            others.append(edge)
-            continue
         label = "t"
-        if isinstance(step, (Condition, Assert)):
+        if isinstance(step, Else):
+            label = " & ".join(f"!({guard})" for guard in guards) or "t"
+        elif isinstance(step, (Condition, Assert)):
             label = propositions.label(step.expression)
-        found.append((label, edge.target.number))
         if isinstance(step, Assert):
             found.append((f"!({label})", end))
-            label = "t"
-        guards.append(label)
-    rest = " & ".join(f"!({guard})" for guard in guards) or "t"
-    return found + [(rest, edge.target.number) for edge in others]
+        guards.append("t" if isinstance(step, Assert) else label)
+        if not edge.keeps:
+            found.append((label, edge.target.number))
+        elif edge.target not in (passed := (*before, node)):
+            behind = _edges(edge.target, propositions, end, passed)
+            found += [(f"({label}) & ({more})", target) for more, target in behind]
+    return found
 
 
 def _without_variables(expression: Expression) -> Expression:

@@ -266,6 +266,10 @@ def test_progress_and_acceptance():
         ("do :: assert(x != 2) od", "violated"),
         ("do :: x == 9 -> break :: else od", "holds"),
         ("byte k = 2; do :: x < k :: x == k -> break od", "violated"),
+        ("do :: atomic { x == 1 -> assert(x != 1) } :: true od", "violated"),
+        ("do :: d_step { x == 1 -> x == 2 }; break :: true od", "holds"),
+        ("do :: atomic { x == 1 -> goto S } :: true od; S: x == 2", "violated"),
+        ("do :: atomic { x == 1 -> goto S } :: true od; S: x == 1", "holds"),
         ("byte k = 255 + 3; do :: x < k :: x == k -> break od", "violated"),
     ],
 )
