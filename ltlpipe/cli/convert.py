@@ -124,9 +124,9 @@ def _reduce_net(system: System, text: str, out: str) -> None:
     question = ModelQuestion(system, Property(formula), Options())
     found: Any = run_within(about_smaller_net(question))
     net = found.system
-    names = [place.id for place in net.places]
+    ids = [[node.id for node in nodes] for nodes in (net.places, net.transitions)]
     asked = {
-        name: str(spelled_out(own, names)) for name, own in found.propositions.items()
+        name: str(spelled_out(own, *ids)) for name, own in found.propositions.items()
     }
     save_pnml(net, out)
     print(f"{_nodes(system)} -> {_nodes(net)}", file=sys.stderr)

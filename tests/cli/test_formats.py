@@ -189,10 +189,19 @@ def test_a_folder_of_the_contest(run, contest):
     ]
 
 
-def test_a_net_is_reduced(run, contest):
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "GF fireable(t0)",
+        "G !deadlock",
+        'F (action=="t0" || action=="t1" || action=="t2")',
+        'G "p0<=1 && !deadlock"',
+    ],
+)
+def test_a_net_is_reduced(run, contest, formula):
     """What is left of it does the same as to the formula that is printed."""
     small = contest / "small.pnml"
-    done = run("reduce", contest / "model.pnml", "-f", "GF fireable(t0)", "-o", small)
+    done = run("reduce", contest / "model.pnml", "-f", formula, "-o", small)
 
     assert done.code == 0
     assert "5 places, 5 transitions -> " in done.err

@@ -328,8 +328,19 @@ def renumbered(expression: Expression, numbers: Mapping[int, int]) -> Expression
     return replaced(expression, lambda number: Variable(numbers[number]))
 
 
-def spelled_out(expression: Expression, names: Sequence[str]) -> Expression:
-    """Return a bound expression, without arrays, with the names of its variables."""
+def spelled_out(
+    expression: Expression, names: Sequence[str], actions: Sequence[str]
+) -> Expression:
+    """Return an expression that is bound to a net, with names of places and actions."""
+    if isinstance(expression, Deadlock):
+        return Name("deadlock")
+    if isinstance(expression, Taken):
+        own = [Text(actions[number]) for number in sorted(expression.actions)]
+        taken = [Operation("==", (Name("action"), name)) for name in own]
+        return taken[0] if len(taken) == 1 else Operation("||", tuple(taken))
+    if isinstance(expression, Operation):
+        parts = [spelled_out(part, names, actions) for part in expression.operands]
+        return Operation(expression.operator, tuple(parts))
     return replaced(expression, lambda number: Name(names[number]))
 
 
