@@ -193,7 +193,8 @@ class _Binder:
         return conditions[0] if len(conditions) == 1 else some
 
     def named_value(self, subject: Expression, value: str) -> Expression:
-        if subject == Name(ACTION) and ACTION not in self.known.variables:
+        known = self.known
+        if subject == Name(ACTION) and (known.counts or ACTION not in known.variables):
             return Taken(self.actions_called(value))
         bound = self.bound(subject)
         values = None

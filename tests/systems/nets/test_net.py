@@ -151,16 +151,16 @@ def test_a_name_with_a_minus_sign_is_no_difference():
     assert check(net, r"G a\-b == 3").verdict == "violated"
 
 
-def net_with_a_place_called_deadlock():
-    places = [Place("deadlock", "deadlock"), Place("p", "p", 1)]
+def net_with_special_names():
+    places = [Place("deadlock", "deadlock"), Place("action", "action", 1)]
     return PetriNet(places, [Transition("t", "t", {1: 1}, {})])
 
 
-def coloured_net_with_a_place_called_deadlock():
+def coloured_net_with_special_names():
     colours = Sort("s", "s", ENUMERATION, ("a", "b"), ("a", "b"))
     one = Tokens(1, (Constant(0),))
     places = [ColouredPlace("deadlock", "deadlock", (0,), EMPTY),
-              ColouredPlace("p", "p", (0,), one)]  # fmt: skip
+              ColouredPlace("action", "action", (0,), one)]  # fmt: skip
     moves = [ColouredTransition("t", "t", TRUE, ((1, one),), ())]
     return SymmetricNet(ColouredNet("n", (colours,), (), tuple(places), tuple(moves)))
 
@@ -168,10 +168,12 @@ def coloured_net_with_a_place_called_deadlock():
 @pytest.mark.parametrize("options", [{}, {"emptiness": "se05", "seed": 1}])
 @pytest.mark.parametrize(
     "net",
-    [net_with_a_place_called_deadlock(), coloured_net_with_a_place_called_deadlock()],
+    [net_with_special_names(), coloured_net_with_special_names()],
 )
-def test_a_place_called_deadlock(net, options):
+def test_places_called_deadlock_and_action(net, options):
     """The element of the Model Checking Contest has no other name."""
     assert check(net, "F deadlock", **options).verdict == "holds"
     assert check(net, "G !deadlock", **options).verdict == "violated"
     assert check(net, "G (deadlock==0)", **options).verdict == "holds"
+    assert check(net, 'F action=="t"', **options).verdict == "holds"
+    assert check(net, "G (action>=1)", **options).verdict == "violated"
