@@ -12,6 +12,7 @@ from ltlpipe.cli.options import run_within
 from ltlpipe.cli.verdicts import exit_code, json_line
 from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.options import INFO
+from ltlpipe.runtime.errors import warn
 from ltlpipe.runtime.jobs import MAX_STATES, StoppedError
 from ltlpipe.runtime.names import counted, quoted_name, visible
 
@@ -82,6 +83,8 @@ def _print_size(
     size = run_within(size_job(loaded, options), limits)
     if size is None:
         raise StoppedError(MAX_STATES)
+    if (lacks := getattr(loaded, "lacks", None)) is not None:
+        warn(f"{loaded.name}: there may be more: {lacks}")
     told = {"states": size.states, "transitions": size.transitions}
     if as_json:
         print(json_line({"system": loaded.name, **told}))

@@ -310,7 +310,10 @@ class Session:
         if n == taken == 1:
             return self._moved()
         steps = counted(taken, "step")
-        end = "" if taken == n else ", then a deadlock"
+        end = ""
+        if taken < n:
+            lacking = getattr(self.simulation.system, "lacks", None) is not None
+            end = ", then no successors are known" if lacking else ", then a deadlock"
         return Reply(f"{steps} at random{end}", is_elsewhere=True)
 
     def _filter(self, rest: str) -> Reply:

@@ -32,7 +32,11 @@ from ltlpipe.runtime.files import split_suffix, write_text
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.graph import SpotGraph, graph_system
 from ltlpipe.systems.models import Model
-from ltlpipe.systems.networks.lts import Network, require_network
+from ltlpipe.systems.networks.lts import (
+    Network,
+    refuse_if_lacking,
+    require_network,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,11 +106,7 @@ def save(
         suffix = by_name(format, written=True).suffixes[0]
     form = _writable(suffix, target)
     if isinstance(network, Network):
-        if network.lacks is not None:
-            raise UnsupportedError(
-                f"{network.name}: a file would be read as the whole system, but "
-                f"{network.lacks}"
-            )
+        refuse_if_lacking(network, "a file")
         if propositions:
             raise UnsupportedError(
                 f"--propositions={propositions[0]} is about states of a model, and "

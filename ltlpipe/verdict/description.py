@@ -90,6 +90,9 @@ def description_job(system: System) -> Job[Description]:
         told = _of_model(system)
     else:
         told = _of_graph(system)
+    if isinstance(system, Network) and system.lacks is not None:
+        told.about = (*told.about, f"incomplete: {system.lacks}")
+        return told  # whose states may have steps that are not known
     yield from _explore(system, told)
     return told
 

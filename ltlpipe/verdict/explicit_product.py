@@ -17,6 +17,7 @@ from ltlpipe.runtime.arguments import WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies.instant import Moves, goal_of
+from ltlpipe.systems.networks.lts import refuse_if_lacking
 from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
@@ -90,7 +91,9 @@ def product(
         raise UnsupportedError(
             "--deadlock=error: a product has infinite runs only; see deadlocks()"
         )
-    question = question_of(system_of(system), asked, options)
+    given = system_of(system)
+    refuse_if_lacking(given, "a product")
+    question = question_of(given, asked, options)
     try:
         return _product(question, max_states)
     finally:

@@ -322,7 +322,17 @@ class Network(Displayed):
         2
         """
         expect(WHOLE, max_states=max_states)
+        refuse_if_lacking(self, "a graph")
         return graph_output().network_to_spot(self, max_states)
+
+
+def refuse_if_lacking(system: object, purpose: str) -> None:
+    """Raise `UnsupportedError` for a part of a system, wanted as a whole."""
+    if isinstance(system, Network) and system.lacks is not None:
+        raise UnsupportedError(
+            f"{system.name}: {purpose} would be read as the whole system, but "
+            f"{system.lacks}"
+        )
 
 
 def require_network(system: object, purpose: str, parameter: str = "system") -> None:

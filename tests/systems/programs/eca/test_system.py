@@ -27,6 +27,7 @@ from ltlpipe.systems.programs.eca import enumeration, reading
 from ltlpipe.systems.programs.eca import system as eca_system
 from ltlpipe.systems.programs.eca.enumeration import Machine
 from ltlpipe.systems.programs.eca.program import RunEndedError, letter
+from ltlpipe.verdict.description import description_job
 from tests.example_counts import at_least, examples
 from tests.systems.programs.eca.random_programs import Draw
 from tests.systems.programs.eca.small_programs import (
@@ -178,6 +179,13 @@ def test_a_bound_leaves_what_holds_unknown(ring, monkeypatch):
             ltlpipe.check(system, "G !oZ", deadlock=deadlock)
     with pytest.raises(UnsupportedError, match="999 states of the program"):
         ltlpipe.load([ring, ring])
+    with pytest.raises(UnsupportedError, match="a graph would be read as the whole"):
+        system.to_spot()
+    with pytest.raises(UnsupportedError, match="a product would be read as the whole"):
+        ltlpipe.product(system, "G !oZ")
+    told = complete(description_job(system))
+    assert (told.is_complete, told.deadlock) == (False, None)
+    assert "999 states of the program" in told.about[-1]
 
 
 def test_many_states_times_many_outputs():
