@@ -402,9 +402,9 @@ class Origins:
         """
         return complete(self._digests.loaded(files, **manner))
 
-    def network(self, files: tuple[str, ...]) -> Network | None:
+    def network(self, files: tuple[str, ...], **manner: Any) -> Network | None:
         """Load what `files` has returned; None if it has changed, or is a model."""
-        system = self.system(files)
+        system = self.system(files, **manner)
         return system if isinstance(system, Network) else None
 
 

@@ -31,6 +31,7 @@ from ltlpipe.question.given_options import (
     DEFAULT,
     READING,
     configuration_of,
+    manner_in,
     options_in,
 )
 from ltlpipe.question.model import bound_propositions
@@ -310,9 +311,7 @@ class _Group:
 
     def witnesses(self, finder: _Systems) -> list[Row]:
         """Return the rows of the table of witnesses."""
-        settings = [part.partition("=") for part in self._runs.split(" ")]
-        manner = {name: value for name, _, value in settings if name in READING}
-        system = finder.system(self._rows, manner)
+        system = finder.system(self._rows, manner_in(self._runs))
         words, why = None, _OTHER_WORD
         try:
             words = self._words(system)
@@ -354,7 +353,7 @@ class _Group:
         own = self._lassos[lasso]
         unseen = {v.number for v in self._formulas.values() if v.formula is None} & own
         found = words(lasso)
-        if unseen or "fairness=" in self._runs:
+        if unseen or not {"fairness", "constraint"}.isdisjoint(options_in(self._runs)):
             several = list(islice(found, 2))
             found = iter(several if len(several) == 1 else [])
         for word in found:

@@ -219,6 +219,10 @@ def system_digest(system: Network | SpotGraph) -> str:
     return network_digest(system)
 
 
+DECLARED = "declared actions"
+"""What an identity calls the alphabet that the file of a formula declares."""
+
+
 class Digests:
     """Digests of systems and questions, each file read once.
 
@@ -283,7 +287,7 @@ class Digests:
         told = json.loads(options_text(contents))
         declared = getattr(task.formula, "alphabet", None)
         if declared is not None:
-            told["declared actions"] = sorted(declared)
+            told[DECLARED] = sorted(declared)
         if "fair_sets" in told and isinstance(task.system, tuple):
             # They may name components, which have the names of their files.
             told["file names"] = [PurePath(path).name for path in task.system]

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.stored_rows import StoredRow, results_in
 from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame
-from ltlpipe.batch.tasks import Digests, key_of, settings_of
+from ltlpipe.batch.tasks import DECLARED, Digests, key_of, settings_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_of
 from ltlpipe.question.property import Property
@@ -192,19 +193,29 @@ def _replay(pair: _Result, inputs: _Inputs) -> Job[Lasso]:
         name: files[name][0] for name in ("automaton", "constraint") if name in files
     }
     formula = None if "automaton" in automata else pair.task["formula"]
-    return (yield from replayed(system, formula, told, given | automata))
+    declared = json.loads(pair.task["identity"])[-1].get(DECLARED)
+    return (yield from replayed(system, formula, told, given | automata, declared))
 
 
 def replayed(
-    system: System, formula: str | None, told: Record, given: Mapping[str, Any]
+    system: System,
+    formula: str | None,
+    told: Record,
+    given: Mapping[str, Any],
+    alphabet: Sequence[str] | None = None,
 ) -> Job[Lasso]:
-    """Replay a lasso as `confirmed` does; options name the files of automata."""
+    """Replay a lasso as `confirmed` does; options name the files of automata.
+
+    The alphabet is what the file of the formula declares.
+    """
     options = run_options(given)
     violations = yield from automaton_job(given.get("automaton"))
     constraint = yield from automaton_job(given.get("constraint"))
     asked = Property(violations=violations)
     if formula is not None:
-        asked = Property(parse(formula, **options.dialect._asdict()))
+        parsed = parse(formula, **options.dialect._asdict())
+        known = None if alphabet is None else tuple(alphabet)
+        asked = Property(replace(parsed, alphabet=known))
     return (yield from confirmed(system, asked, told, options, constraint))
 
 

@@ -279,7 +279,8 @@ class _Checker:
             raise ReplayError("the lasso has no cycle")
         steps = tuple(step._replace(moves=None) for step in record.steps)
         told = record._replace(steps=steps)
-        run_within(replayed(system, record.formula, told, options), self._limits)
+        asked = record.formula, told, options, record.alphabet
+        run_within(replayed(system, *asked), self._limits)
 
     def _system(self, name: Any, manner: dict[str, Any]) -> System:
         from ltlpipe.systems.reading import load_job

@@ -186,6 +186,21 @@ def options_in(configuration: str) -> dict[str, list[str]]:
     return found
 
 
+def manner_in(configuration: str) -> dict[str, Any]:
+    """Return the options for reading a system, out of a configuration.
+
+    Examples
+    --------
+    >>> manner_in("--define N=3 --fairness weak --processes 9")
+    {'define': ('N=3',), 'processes': 9}
+    """
+    given = {
+        name: tuple(texts) if OPTIONS[name].kind is tuple else texts[-1]
+        for name, texts in options_in(configuration).items()
+    }
+    return {name: OPTIONS[name].read(name, v) for name, v in manner_of(given).items()}
+
+
 def dialect_in(configuration: str) -> Dialect:
     """Return how the formula of a configuration was read."""
     given = options_in(configuration)

@@ -27,7 +27,7 @@ from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -212,6 +212,13 @@ UNKNOWN = -1
 """A state that the actions do not determine."""
 
 
+class Place(NamedTuple):
+    """Where a system is: its files, and the options for reading them."""
+
+    files: tuple[str, ...]
+    manner: tuple[tuple[str, Any], ...] = ()
+
+
 class Drawn(NamedTuple):
     """The steps of a prefix or a cycle that are shown.
 
@@ -286,13 +293,13 @@ def parts_of(network: Network) -> dict[str, Part]:
 
 
 def pictures(
-    lassos: Iterable[tuple[str, str, tuple[str, ...] | None] | None],
-    load: Callable[[tuple[str, ...]], Network | None],
+    lassos: Iterable[tuple[str, str, Place | None] | None],
+    load: Callable[[Place], Network | None],
 ) -> Pictures:
     """Return what to draw.
 
     For each row `lassos` has prefix and cycle as in the result table, and the files
-    that hold its system, if they are known; `load` returns the network that files hold,
+    that hold its system, if they are known; `load` returns the network that they hold,
     or None, and is called once for each.
 
     Raises
@@ -309,9 +316,9 @@ def pictures(
     longest = _longest(len(part) for both in words.values() for part in both)
     names: dict[str, int] = {}  # of actions, in order of first use
     looked_at: list[_LookedAt] = []
-    system_of: dict[tuple[str, ...] | None, int | None] = {None: None}
+    system_of: dict[Place | None, int | None] = {None: None}
     drawn: dict[Picture, int] = {}
-    number: dict[tuple[str, str, tuple[str, ...] | None] | None, int | None]
+    number: dict[tuple[str, str, Place | None] | None, int | None]
     number, left = {None: None}, REPLAYED
     for lasso, (prefix, cycle) in words.items():
         files = lasso[2]

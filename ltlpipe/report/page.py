@@ -28,7 +28,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
 from ltlpipe.batch.table import actions_in, from_frame
-from ltlpipe.report.lasso_pictures import Pictures, ViolatingSteps, named, pictures
+from ltlpipe.report.lasso_pictures import (
+    Pictures,
+    Place,
+    ViolatingSteps,
+    named,
+    pictures,
+)
 from ltlpipe.report.page_data import (
     Story,
     columns_of,
@@ -152,16 +158,19 @@ def page(source: Source, title: str, *, where: str | None = None) -> str:
 
 def _lassos(
     frame: pd.DataFrame, loader: Loader
-) -> Iterator[tuple[str, str, tuple[str, ...] | None] | None]:
+) -> Iterator[tuple[str, str, Place | None] | None]:
     """Yield the lasso of each row, and the files of its system if known."""
-    names = ["lasso_prefix", "lasso_cycle", "task", "ltlpipe_version", "spot_version"]
+    names = ["lasso_prefix", "lasso_cycle", "task", "configuration"]
+    names += ["ltlpipe_version", "spot_version"]
     for row in from_frame(frame.reindex(columns=names)):
-        prefix, cycle, task, *versions = (row[name] for name in names)
+        prefix, cycle, task, configuration, *versions = (row[name] for name in names)
         if prefix is None and cycle is None:
             yield None
             continue
-        of_task = None if task is None else loader.files(task, tuple(versions))
-        yield prefix or "[]", cycle or "[]", of_task
+        place = None
+        if task is not None:
+            place = loader.place(task, tuple(versions), configuration)
+        yield prefix or "[]", cycle or "[]", place
 
 
 def _stories(

@@ -22,8 +22,9 @@ from ltlpipe.batch.rers import Agreement
 from ltlpipe.batch.results import results
 from ltlpipe.batch.stored_rows import is_store
 from ltlpipe.batch.table import VERDICTS, from_frame
-from ltlpipe.question.given_options import QUESTION_OPTIONS, options_in
+from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_in, options_in
 from ltlpipe.report.graphs import short
+from ltlpipe.report.lasso_pictures import Place
 from ltlpipe.report.page_data import (
     TITLES,
     common_folder,
@@ -496,19 +497,23 @@ class Loader:
         self._deadline = time.monotonic() + LOADING_SECONDS
         self.ran_out = False  # there was no time for some
 
-    def files(self, task: str, versions: tuple[str, str]) -> tuple[str, ...] | None:
+    def place(
+        self, task: str, versions: tuple[str, str], configuration: str | None
+    ) -> Place | None:
         """Return the files of a task's system, if they are unchanged."""
         if self._origins is None or self._is_late():
             return None
-        return self._origins.files(task, versions)
+        files = self._origins.files(task, versions)
+        manner = manner_in(configuration or "")
+        return None if files is None else Place(files, tuple(manner.items()))
 
-    def network(self, files: tuple[str, ...]) -> Network | None:
+    def network(self, place: Place) -> Network | None:
         """Load a system; None if that cannot be done, or not in time."""
         assert self._origins is not None  # otherwise there are no files
         if self._is_late():
             return None
         try:
-            return self._origins.network(files)
+            return self._origins.network(place.files, **dict(place.manner))
         except LtlpipeError:  # it has just gone
             return None
 

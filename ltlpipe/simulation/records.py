@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import means
-from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.given_options import dialect_in
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
@@ -36,13 +35,14 @@ def given_lasso(
     InputError, UnsupportedError
         There is none.
     """
-    formula, dialect = None, PLAIN
+    about: dict[str, Any] = {}
     if isinstance(given, Verdict):
         run = given.lasso or given.finite_run
         if run is None:
             raise UnsupportedError(f"--lasso: the verdict {given.verdict!r} has none")
-        dialect = dialect_in(given.configuration)
-        given, formula = run, given.formula
+        about = {"formula": given.formula, "alphabet": given.alphabet}
+        about["dialect"] = dialect_in(given.configuration)
+        given = run
     if given is None:
         return None
     if isinstance(given, Lasso):
@@ -50,7 +50,7 @@ def given_lasso(
         # The states of a graph's steps do not say what holds there.
         if given.system is system and not isinstance(system, SpotGraph):
             first = len(given.prefix)
-            return Record((), first, None, formula, GIVEN, repeats, given, dialect)
+            return Record((), first, repeats=repeats, own=given, **about)
         steps = [
             RecordedStep(
                 step.action,
@@ -60,8 +60,7 @@ def given_lasso(
             for k, step in enumerate(given.steps)
         ]
         first, kind = len(given.prefix), getattr(given, "kind", None)
-        own = None
-        return Record(tuple(steps), first, kind, formula, GIVEN, repeats, own, dialect)
+        return Record(tuple(steps), first, kind, repeats=repeats, **about)
     if isinstance(given, dict):
         record = record_of(given)
         if record is None:
@@ -155,7 +154,16 @@ def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record 
     steps = zip(actions or nothing, moves or nothing, before or nothing, strict=True)
     told = tuple(RecordedStep(*step) for step in steps)
     dialect = dialect_in(str(given.get("configuration", "")))
-    return Record(told, len(prefix), kind, formula, file, dialect=dialect)
+    declared = given.get("alphabet")
+    if declared is not None and not _are_texts(declared):
+        raise refusal("'alphabet' is not a list of texts")
+    alphabet = None if declared is None else tuple(declared)
+    about: dict[str, Any] = {"dialect": dialect, "alphabet": alphabet}
+    return Record(told, len(prefix), kind, formula, file, **about)
+
+
+def _are_texts(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(each, str) for each in given)
 
 
 def _as_lasso(finite: dict[str, Any]) -> dict[str, Any]:

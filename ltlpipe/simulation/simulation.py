@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -162,8 +163,9 @@ class _Enabled(NamedTuple):
 
 def _formula_of(record: Record) -> Formula | None:
     """Return the formula of a recorded run; None if it is one of another dialect."""
-    is_plain = record.dialect == PLAIN
-    return parse(record.formula) if record.formula is not None and is_plain else None
+    if record.formula is None or record.dialect != PLAIN:
+        return None
+    return replace(parse(record.formula), alphabet=record.alphabet)
 
 
 class Simulation(Displayed):

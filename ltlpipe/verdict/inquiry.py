@@ -457,6 +457,7 @@ class Inquiry:
             plan=plan,
             stats=stats,
             configuration=configuration_of(self.options.differing()),
+            alphabet=None if formula is None else formula.alphabet,
         )
 
 

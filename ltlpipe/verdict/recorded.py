@@ -285,6 +285,7 @@ class Record(NamedTuple):
     repeats: bool = False  # a state without successors repeats itself
     own: Lasso | None = None  # of the system itself: it has the steps
     dialect: Dialect = PLAIN  # of the formula
+    alphabet: tuple[str, ...] | None = None  # that the file of the formula declares
 
     @property
     def stutters(self) -> bool:

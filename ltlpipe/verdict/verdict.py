@@ -131,6 +131,8 @@ class Verdict(ByValue, Displayed):
     configuration : str
         The options that were given, as the command line spells them, without limits;
         "default" for none.
+    alphabet : tuple of str or None
+        The actions that the file of the formula declares.
     """
 
     verdict: str
@@ -148,6 +150,7 @@ class Verdict(ByValue, Displayed):
     deadlock: str | None = None
     finite_run: FiniteRun | None = None
     configuration: str = "default"
+    alphabet: tuple[str, ...] | None = None
 
     @property
     def vacuous(self) -> bool | None:
@@ -224,7 +227,7 @@ class Verdict(ByValue, Displayed):
         that may miss states only, ``swarm`` for several of them, ``spilled_mib`` where
         the table went to files, ``message`` for "unsupported" and "input-error" only,
         ``finite_run`` where that is the violation, the fields of `vacuity` if it is
-        known, ``deadlock`` unless none is reachable.
+        known, ``deadlock`` unless none is reachable, ``alphabet`` if it is declared.
         """
         stats, details = self.stats, self.stats.details
         known: dict[str, Any] = {"message": self.message}
@@ -240,6 +243,7 @@ class Verdict(ByValue, Displayed):
             if self.finite_run is None
             else self.finite_run.to_dict(),
             "certificate": self.certificate and self.certificate.to_dict(),
+            "alphabet": None if self.alphabet is None else list(self.alphabet),
         }
         return {
             "system": self.system,

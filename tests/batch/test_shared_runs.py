@@ -331,6 +331,38 @@ def test_actions_that_can_be_taken_in_several_ways(tmp_path):
     assert listed(found, "formulas") == [[formulas]]
 
 
+def test_runs_that_do_not_count(tmp_path):
+    """Of several ways to take the actions one need not be allowed."""
+    path, allowed = tmp_path / "m.dve", tmp_path / "x.hoa"
+    path.write_text(
+        "byte x = 0;\nprocess P {\nstate s, t, u;\ninit s;\ntrans\n"
+        "s -> t { effect x = 2; }, s -> t { effect x = 1; }, s -> u {},\n"
+        "t -> t {}, u -> u {};\n}\nsystem async;\n"
+    )
+    allowed.write_text(spot.translate('G "x!=2"', "Buchi", "SBAcc").to_str("hoa"))
+    asked = [(path, formula) for formula in ('F P=="u"', "F x==1")]
+    frame = solve(asked, constraint=str(allowed))
+    prefixes = [cell for (cell,) in listed(frame, "lasso_prefix")]
+    assert prefixes == [["P: s -> t #2"], ["P: s -> u"]]
+    # As until version 0.2, where names had no numbers.
+    frame["lasso_prefix"] = frame["lasso_prefix"].str.replace(" #2", "")
+    with pytest.warns(LtlpipeWarning, match="not compared with other formulas"):
+        assert witnesses(frame)["n_formulas"].tolist() == [1, 1]
+
+
+def test_the_manner_in_which_files_are_read(tmp_path):
+    """Macros, and what else is needed to take the actions again."""
+    path = tmp_path / "m.pml"
+    path.write_text("byte x;\nactive proctype P() { do :: x < N -> x++ :: x = M od }\n")
+    tasks = [(path, f) for f in ("G x != 2", "G x != 1")]
+    frame = solve(tasks, store=tmp_path / "r.sqlite", define=("N=3", "M=0"))
+    assert frame["verdict"].tolist() == 2 * ["violated"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LtlpipeWarning)
+        for source in frame, tmp_path / "r.sqlite":
+            assert listed(witnesses(source), "n_formulas") == [[2]]
+
+
 def test_a_net_with_deadlocks(tmp_path):
     """The last state repeats itself, and no transition is taken."""
     pnml = "examples/pnml/dining-4.pnml"

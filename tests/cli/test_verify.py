@@ -232,3 +232,28 @@ def test_lines_are_those_of_json(tmp_path, run, character):
     told.write_text(printed.out, encoding="utf-8")
     outcome = run("check", "--verify", told, file)
     assert (outcome.code, outcome.out) == (0, "confirmed: G c\nconfirmed: G !c\n")
+
+
+def test_declared_actions(tmp_path, run):
+    """An action that the list of a property declares may be none of the system."""
+    folder, store = tmp_path / "problems", tmp_path / "r.sqlite"
+    folder.mkdir()
+    (folder / "problem1.dot").write_text(
+        'digraph { _ [shape=point]; _ -> s0; s0 -> s1 [label="iA"]; '
+        's1 -> s0 [label="oX"]; }'
+    )
+    properties = folder / "problem1-properties.txt"
+    properties.write_text("#inputs [A]\n#outputs [X, Z]\n#0:\nF oZ\n#1:\nG oX\n")
+    printed = run("check", folder / "problem1.dot", "-F", properties, "--json")
+    assert printed.code == 1, printed.err
+    assert [each["alphabet"] for each in printed.records] == 2 * [["iA", "oX", "oZ"]]
+    told = tmp_path / "told.jsonl"
+    told.write_text(printed.out)
+    outcome = run("check", "--verify", told)
+    assert outcome.out == "confirmed: F oZ\nconfirmed: G oX\n"
+    assert run("solve", folder, "--store", store).code == 1
+    assert run("verify", store).code == 0
+    assert (
+        "formula: F oZ"
+        in run("simulate", "--plain", folder / "problem1.dot", "--lasso", told).out
+    )

@@ -190,6 +190,24 @@ def test_a_system_that_has_changed(store, system, tmp_path):
 
 
 @without_plots
+def test_the_manner_in_which_a_system_was_read(system, tmp_path):
+    """Where it begins is an option: its configurations differ in nothing else."""
+    system.write_text('digraph one { A -> B [label="a"]; B -> A [label="a"]; }')
+    files, run = (str(system),), result("violated", [], ["a", "a"])
+    tasks = [
+        (Task(files, "F b", options={"initial": node, "unknown": "never"}), run)
+        for node in "AB"
+    ]
+    page = written(make_store(tmp_path / "run.sqlite", tasks), tmp_path)
+    lassos = page.data["lassos"]
+    states = [
+        [lassos["systems"][system]["states"][k] for k in cycle]
+        for _, _, system, _, cycle in lassos["pictures"]
+    ]
+    assert states == [["A", "B", "B", "A"], ["B", "A", "A", "B"]]
+
+
+@without_plots
 def test_no_time_for_systems(store, tmp_path, monkeypatch):
     monkeypatch.setattr(page_summary, "LOADING_SECONDS", -1.0)
     page = written(store, tmp_path)
