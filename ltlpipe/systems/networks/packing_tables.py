@@ -155,10 +155,11 @@ class TableBuilder:
         self, number: int, action: Action, steps: list[_Steps], owner: int
     ) -> _Moves:
         """Return all combinations of the participants' steps."""
-        shape = [len(part.src) for part in steps]
-        choices = [c.ravel() for c in np.indices(shape)]
-        words = np.zeros((math.prod(shape), self.n_words, 3), dtype=np.uint64)
-        for p, part, choice in zip(action.participants, steps, choices, strict=True):
+        n = alike = _n_joint(steps)  # and how many in a row have the same first steps
+        words, state = np.zeros((n, self.n_words, 3), dtype=np.uint64), np.arange(n)
+        for p, part in zip(action.participants, steps, strict=True):
+            alike //= max(len(part.src), 1)
+            choice = np.arange(n) // alike % len(part.src)
             field = self.fields[p]
             shift = np.uint64(field.shift)
             src = part.src[choice].astype(np.uint64)
@@ -166,8 +167,8 @@ class TableBuilder:
             words[:, field.word, 0] |= np.uint64(field.mask << field.shift)
             words[:, field.word, 1] |= src << shift
             words[:, field.word, 2] |= (src ^ dst) << shift
-        at = action.participants.index(owner)
-        state = steps[at].src[choices[at]]
+            if p == owner:
+                state = part.src[choice]
         return _Moves(state, np.full(len(state), number), words)
 
     def _concatenated(self, parts: list[_Moves], ticks: Ticks) -> Job[_Moves]:

@@ -163,6 +163,20 @@ def test_wide_labels_give_the_cartesian_product():
     }
 
 
+def test_one_action_of_all_of_many_components():
+    """They have few joint moves, although they are more than an array has axes."""
+    n = 70
+    twice = [(0, "all", 0), (0, "all", 1), (1, "all", 0)]
+    rows = [twice, *[[(0, "all", 1), (1, f"back {k}", 0)] for k in range(n - 1)]]
+    network = Network([LTS.from_transitions(own) for own in rows])
+    packed = pack(network)
+    found = [
+        packed.unpack(row[None]).tolist()
+        for _, _, row, _ in steps(packed, packed.initial)
+    ]
+    assert sorted(found) == [[[k] + [1] * (n - 1)] for k in (0, 1)]
+
+
 def test_too_many_successors_are_refused_by_name():
     """A label with 30**5 joint steps cannot be searched; the error names it."""
     fan = LTS.from_transitions([(0, "burst", d) for d in range(30)])
