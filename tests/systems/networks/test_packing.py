@@ -169,7 +169,7 @@ def test_one_action_of_all_of_many_components():
     twice = [(0, "all", 0), (0, "all", 1), (1, "all", 0)]
     rows = [twice, *[[(0, "all", 1), (1, f"back {k}", 0)] for k in range(n - 1)]]
     network = Network([LTS.from_transitions(own) for own in rows])
-    packed = pack(network)
+    packed = pack(network, letters_of(network))
     found = [
         packed.unpack(row[None]).tolist()
         for _, _, row, _ in steps(packed, packed.initial)
