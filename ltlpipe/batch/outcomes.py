@@ -67,7 +67,7 @@ class Standing(NamedTuple):
     violated: int
     seconds: float  # of the searches of what it has decided
     par2: float | None  # the same, and twice the time limit for the others
-    alone: tuple[str | None, ...]  # formulas that only this way has decided
+    alone: tuple[str | None, ...]  # formulas that only this way of several has decided
 
     @property
     def decided(self) -> int:
@@ -86,7 +86,7 @@ def standings(rows: Iterable[Row], timeout: float | None = None) -> list[Standin
         for row in answers:
             ways.setdefault(_way(row), []).append(row)
         deciders = {_way(row) for row in answers if row["verdict"] != UNKNOWN}
-        if len(deciders) == 1:
+        if len(deciders) == 1 < len(set(map(_way, answers))):
             alone.setdefault(deciders.pop(), []).append(formula)
     return [_standing(way, own, alone, timeout) for way, own in ways.items()]
 

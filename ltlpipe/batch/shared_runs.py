@@ -35,7 +35,7 @@ from ltlpipe.question.given_options import (
     options_in,
 )
 from ltlpipe.question.model import bound_propositions
-from ltlpipe.question.options import NEVER, Options
+from ltlpipe.question.options import NEVER, OPTIONS, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, Kind, expect, is_frame
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
@@ -163,7 +163,8 @@ def _runs_of(configuration: str | None) -> str:
     given = options_in(configuration or DEFAULT)
     if configuration and not given:
         return configuration  # "default", or that of another tool
-    return configuration_of({n: v for n, v in given.items() if n in OF_RUNS})
+    plain = {n: True if OPTIONS[n].kind is bool else v for n, v in given.items()}
+    return configuration_of({n: v for n, v in plain.items() if n in OF_RUNS})
 
 
 class Word(NamedTuple):

@@ -224,8 +224,9 @@ class Verdict(ByValue, Displayed):
         """Return what ``--json`` prints for this verdict.
 
         ``coverage``, ``omitted`` and ``omission_probability`` are there for searches
-        that may miss states only, ``swarm`` for several of them, ``spilled_mib`` where
-        the table went to files, ``message`` for "unsupported" and "input-error" only,
+        that may miss states only, ``swarm`` for several of them, ``together`` for what
+        one search has answered, ``spilled_mib`` where the table went to files,
+        ``message`` for "unsupported" and "input-error" only,
         ``finite_run`` where that is the violation, the fields of `vacuity` if it is
         known, ``deadlock`` unless none is reachable, ``alphabet`` if it is declared.
         """
@@ -236,6 +237,7 @@ class Verdict(ByValue, Displayed):
             known |= {name: getattr(stats, name) for name in names}
         known |= {
             "swarm": details.get("swarm"),
+            "together": details.get("together"),
             "spilled_mib": _rounded(details.get("spilled_mib")),
             **({} if self.vacuity is None else self.vacuity.to_dict()),
             "deadlock": self.deadlock if self.deadlock != "none" else None,

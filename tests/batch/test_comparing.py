@@ -569,6 +569,7 @@ def test_standings():
     assert (se05.decided, gv04.decided) == (2, 1)
     assert [each.par2 for each in standings(rows)] == [None, None]
     assert [each.par2 for each in standings(rows[:1])] == [1.0]
+    assert [each.alone for each in standings(rows[:1])] == [()]  # it alone was asked
 
 
 def test_acceptances_that_disagree(monkeypatch):

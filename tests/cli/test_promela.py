@@ -33,6 +33,9 @@ def test_a_model_alone_is_asked_its_own_questions(run):
     assert "violated: arrives: <> (received == 3)" in outcome.out
     assert "sender[0] retransmission.pml:21: line!data(sent)" in outcome.out
     assert "line: [] -> [data,0]" in outcome.out
+    told = run("check", EXAMPLES / "retransmission.pml", "--json").records
+    joint = [each.get("together") for each in told]
+    assert joint == 3 * [["assertions", "end states", "order"]] + [None]
 
 
 TWO_BAD = """
