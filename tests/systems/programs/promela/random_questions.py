@@ -74,6 +74,10 @@ def never_claim(text: str, rng: random.Random) -> str:
         for condition in conditions:
             ways = [f"goto {rng.choice(labels)}", f"({rng.choice(known)})", "skip"]
             ways += ["break"] * (word == "do")
-            body += f"\t:: {condition} -> {rng.choice(ways)}\n"
+            moves = f"{condition} -> {rng.choice(ways)}"
+            if condition != "else" and rng.random() < 0.3:  # one move
+                more = rng.choice(["", f"({rng.choice(known)}); "])
+                moves = f"atomic {{ {more}{moves} }}"
+            body += f"\t:: {moves}\n"
         body += f"\t{word[::-1]};\n"
     return f"never {{\n{body}}}\n"
