@@ -106,6 +106,7 @@ def model_to_spot(
             f"propositions={propositions!r}: expected a list of texts, such as "
             f"[{propositions!r}]"
         )
+    model = model.for_question(propositions)
     meanings = {p: model.meaning(p) for p in propositions}
     for text, meaning in meanings.items():
         if uses_step(meaning):

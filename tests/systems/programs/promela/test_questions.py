@@ -280,6 +280,16 @@ def test_claims(claim, verdict):
     assert check(model, automaton=never.automaton).verdict == verdict
 
 
+def test_graphs_are_about_what_questions_are_about():
+    """A failed assertion is a step without effect unless it is asked about."""
+    model = read("byte x; init { x = 1; assert(x == 5); x = 2 }")
+    for names, verdict in ((["x==2"], "holds"), (["x==2", "_fault"], "violated")):
+        asked = " && ".join(f"F {name}" for name in names)
+        assert check(model, asked).verdict == verdict
+        of_graph = " && ".join(f'F "{name}"' for name in names)
+        assert check(model.to_spot(names), of_graph).verdict == verdict
+
+
 def test_shown():
     """Constants, messages and places have names; who is not there has no variables."""
     text = """mtype = { red, green };
