@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     from ltlpipe.systems.networks.lts import LTS, Network
 
-GAIN = 1.5
-"""By how much a hidden label is expected to divide the states."""
+GAIN, MOST_GAINING = 1.5, 1_000
+"""By how much a hidden label is expected to divide the states, and of how many labels
+that is looked at: the number for more is none that a float holds.
+"""
 
 MAX_COMPONENT_STATES = 100_000
 """States that an intermediate composition may have, by default."""
@@ -90,6 +92,11 @@ def tree(group: Group, depth: int = 0) -> Iterator[str]:
         yield from tree(part, depth + 1)
 
 
+def gain(n_labels: int) -> float:
+    """Return by how much labels are expected to divide the states."""
+    return float(GAIN ** min(n_labels, MOST_GAINING))
+
+
 def _fewest(group: Group) -> float:
     return group.lts.n_states
 
@@ -105,7 +112,7 @@ HEURISTICS: tuple[Callable[[Group], float], ...] = (
     lambda group: group.lts.n_states - sum(part.lts.n_states for part in group.parts),
     _fewest,
     _relative(prod),
-    lambda group: group.lts.n_states * float(GAIN ** len(group.alphabet)),
+    lambda group: group.lts.n_states * gain(len(group.alphabet)),
     _relative(max),
 )
 """What attempts minimise when they choose the next composition."""

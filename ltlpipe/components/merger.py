@@ -62,12 +62,12 @@ from ltlpipe.components.composition import TooManyPairsError, compose
 from ltlpipe.components.determinise import TooLargeError
 from ltlpipe.components.equivalences import SIMULATION, least, reduce
 from ltlpipe.components.groups import (
-    GAIN,
     HEURISTICS,
     MAX_COMPONENT_STATES,
     PERTURBED,
     Group,
     Reduced,
+    gain,
 )
 from ltlpipe.components.progress import COMPONENTS, holding, reducing
 from ltlpipe.runtime.folders import shared_folder
@@ -587,4 +587,4 @@ def _estimate(merger: Merger, one: Group, other: Group) -> float:
     shared = one.alphabet & other.alphabet
     n_hidden = len(merger.hidden(shared, one.members | other.members))
     product = one.lts.n_states * other.lts.n_states
-    return float(product / GAIN**n_hidden)
+    return product / gain(n_hidden)

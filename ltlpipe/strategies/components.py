@@ -173,9 +173,9 @@ class Composed(NamedTuple):
     reduced: Reduced  # what takes its place
 
     @property
-    def gain(self) -> float:
+    def gain(self) -> int:
         """How many times fewer states what is left may have than what was there."""
-        return prod(c.n_states for c in self.before.components) / self.n_states
+        return prod(c.n_states for c in self.before.components) // self.n_states
 
     @property
     def n_states(self) -> int:

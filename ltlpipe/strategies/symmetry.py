@@ -24,7 +24,7 @@ model.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import factorial
+from math import factorial, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -63,6 +63,9 @@ LARGE_SHARE, LARGE_WORK = 14.0, 2e6
 
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
+
+MOST_SHOWN = 10**60
+"""The order of a group whose digits are shown."""
 
 _SHOWN = 5  # names of a class
 
@@ -346,7 +349,10 @@ def _reason(acting: Group) -> str:
     moved = sum(len(factor.fields) for factor in acting.factors)
     what = "components" if acting.space.of_values else "variables"
     if acting.order is not None:
-        number = f"{acting.order:,} permutations of {moved} {what} leave"
+        number = f"more than 10^{int(log10(acting.order))}"
+        if acting.order <= MOST_SHOWN:  # Python writes no thousands of digits
+            number = f"{acting.order:,}"
+        number = f"{number} permutations of {moved} {what} leave"
         kind = "each orbit has one representative"
     else:
         number = f"a large group of permutations of {moved} {what} leaves"

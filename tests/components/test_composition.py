@@ -21,8 +21,11 @@ from ltlpipe import LTS, Network
 from ltlpipe.components import alphabet, composition, merger, reduce
 from ltlpipe.components.composition import TooManyPairsError
 from ltlpipe.components.equivalences import SIMULATION
+from ltlpipe.components.groups import Reduced
 from ltlpipe.components.merger import Limit, Merger, components_of
+from ltlpipe.question.property import Decision
 from ltlpipe.runtime.jobs import Grant, Progress, run
+from ltlpipe.strategies.components import Composed
 from tests import oracles
 from tests.components.test_equivalence import observations
 from tests.example_counts import examples
@@ -504,3 +507,25 @@ def test_interpreted_and_checked_kernels_do_the_same():
     expected = compiled(PROGRAM)
     assert output(PROGRAM, **INTERPRETED) == expected
     assert output(PROGRAM, **checked()) == expected
+
+
+def test_two_components_with_thousands_of_labels():
+    """No float holds what so many hidden labels are expected to divide states by."""
+    n = 1800
+    one, other = (
+        LTS.from_transitions([(j % k, f"l{j}", (j + 1) % k) for j in range(n)])
+        for k in (4, 6)
+    )
+    names = one.labels
+    for visible in (names[:1], names):  # hidden ones, and an alphabet, of so many
+        job = merger.reduce_components(Network([one, other]), visible, Limit(small=0))
+        with patch.object(merger, "SEARCHED", 0):
+            (group,) = run(job).groups
+        assert group.members == {0, 1}
+
+
+def test_how_many_times_smaller_a_large_network_became():
+    network = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])] * 2000)
+    reduced = Reduced(network, components_of(network)[:1], 2)
+    decision = Decision(allowed=True, reason="")
+    assert Composed(decision, "", network, reduced).gain == 2**1999

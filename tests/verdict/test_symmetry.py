@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 import random
 import weakref
+from math import factorial
 
+import numpy as np
 import pytest
 import spot
 
@@ -24,7 +26,8 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.runtime.jobs import Limits, Progress, run
 from ltlpipe.strategies.registry import BY_NAME
-from ltlpipe.symmetry.groups.group import ColouredGraph
+from ltlpipe.strategies.symmetry import _reason
+from ltlpipe.symmetry.groups.group import ColouredGraph, Factor, Group, Space
 from ltlpipe.symmetry.sets.runs import SetRuns
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.networks.lts import LTS, Network
@@ -167,6 +170,14 @@ def test_what_is_asked_for_in_vain(system, options, message):
         formula = "GF free == 0 -> GF idle > 1" if system is NET else "F deadlock"
     with pytest.raises(UnsupportedError, match=message):
         check(system, formula, **options)
+
+
+def test_the_order_of_a_large_group_is_told():
+    """Python writes no number of more than 4300 digits."""
+    none = np.zeros((0, 1800), dtype=np.int32)
+    factor = Factor(np.arange(1800), (), none, none, factorial(1800))
+    said = _reason(Group(Space(np.arange(1801)), (factor,)))
+    assert "because more than 10^5079 permutations of 1800 components" in said
 
 
 def test_a_group_that_is_trivial_is_no_error():
