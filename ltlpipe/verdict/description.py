@@ -200,7 +200,7 @@ def _explore(system: System, told: Description) -> Job[None]:
     if isinstance(system, Model):
         if not system.is_unfolded:
             return
-        system = yield from system.unfolding()
+        system = yield from system.for_question(()).unfolding()
     try:
         view = plain_steps_of(system)
     except TooLargeError:

@@ -290,6 +290,14 @@ def test_graphs_are_about_what_questions_are_about():
         assert check(model.to_spot(names), of_graph).verdict == verdict
 
 
+def test_a_description_has_no_failed_assertions():
+    """Its states are those that are counted, and that questions are about."""
+    model = read("byte x; init { do :: x = 1; assert(x == 5); x = 2 od }")
+    told = complete(description_job(model))
+    assert (told.n_states, told.is_complete, told.deadlock) == (4, True, None)
+    assert product_size(model.counted(), None).states == 4
+
+
 def test_shown():
     """Constants, messages and places have names; who is not there has no variables."""
     text = """mtype = { red, green };
