@@ -19,7 +19,7 @@ from ltlpipe.logic.propositions.syntax import escaped
 from ltlpipe.systems.programs.claims import buchi_automaton
 from ltlpipe.systems.programs.program import converted
 from ltlpipe.systems.programs.promela.checking import constant
-from ltlpipe.systems.programs.promela.flow import Flow, leaving
+from ltlpipe.systems.programs.promela.flow import Flow, escaping, leaving
 from ltlpipe.systems.programs.promela.syntax import (
     Argument,
     Assert,
@@ -270,20 +270,35 @@ def _edges(
     guards: list[str] = []
     for edge in sorted(leaving(node), key=lambda edge: isinstance(edge.step, Else)):
         step = edge.step
-        label = "t"
+        escapes = [_guard(e, propositions) for n in escaping([edge]) for e in n.edges]
+        label = _guard(edge, propositions)
         if isinstance(step, Else):
             label = " & ".join(f"!({guard})" for guard in guards) or "t"
-        elif isinstance(step, (Condition, Assert)):
-            label = propositions.label(step.expression)
-        if isinstance(step, Assert):
-            found.append((f"!({label})", end))
-        guards.append("t" if isinstance(step, Assert) else label)
+        elif isinstance(step, Assert):
+            test = propositions.label(step.expression)
+            found.append((_unless(f"!({test})", escapes), end))
+        guards.append(_unless(label, escapes))
+        label = _unless(test if isinstance(step, Assert) else label, escapes)
         if not edge.keeps:
             found.append((label, edge.target.number))
         elif edge.target not in (passed := (*before, node)):
             behind = _edges(edge.target, propositions, end, passed)
             found += [(f"({label}) & ({more})", target) for more, target in behind]
     return found
+
+
+def _guard(edge: flow.Edge, propositions: _Propositions) -> str:
+    """Return when a statement can be executed, the others of its place apart."""
+    if isinstance(edge.step, Condition):
+        return propositions.label(edge.step.expression)
+    return "t"
+
+
+def _unless(label: str, escapes: list[str]) -> str:
+    """Return a label where no escape can be taken."""
+    if not escapes:
+        return label
+    return " & ".join([f"({label})", *(f"!({escape})" for escape in escapes)])
 
 
 def _without_variables(expression: Expression) -> Expression:

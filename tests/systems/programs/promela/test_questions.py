@@ -270,6 +270,8 @@ def test_progress_and_acceptance():
         ("do :: d_step { x == 1 -> x == 2 }; break :: true od", "holds"),
         ("do :: atomic { x == 1 -> goto S } :: true od; S: x == 2", "violated"),
         ("do :: atomic { x == 1 -> goto S } :: true od; S: x == 1", "holds"),
+        ("{ x < 9; x < 9; x < 9 } unless { x == 1 -> false }", "holds"),
+        ("{ x < 9; x < 9; x < 9 } unless { x == 1 -> x == 2 }", "violated"),
         ("byte k = 255 + 3; do :: x < k :: x == k -> break od", "violated"),
     ],
 )
