@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.table import SPOT
+from ltlpipe.question.conditions import AUTO
 from ltlpipe.question.given_options import flags_of, options_of
 from ltlpipe.question.options import COMPARE
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, UNSUPPORTED, VIOLATED
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class Configuration(NamedTuple):
     """One way to answer a question."""
 
-    emptiness: str  # an emptiness check of this version, or "auto"
+    emptiness: str  # an emptiness check of this version, "auto", or a strategy
     acceptance: str | None  # of the property automaton; None where there is none
     options: tuple[tuple[str, Any], ...] = ()  # the others that a grid gives
 
@@ -182,10 +183,15 @@ def _by_question(rows: Iterable[Row]) -> dict[_Question, list[Row]]:
 
 
 def _configuration(row: Row) -> Configuration:
-    """Return the configuration that answered, which "auto" may have chosen."""
+    """Return the configuration that answered, which "auto" may have chosen.
+
+    A strategy that has no search by a name goes by its own.
+    """
     automaton, way = row.get("automaton"), row.get("way")
+    named = None if way is None else way.emptiness
+    search = row["emptiness"] or named or row.get("strategy") or AUTO
     options = () if way is None else way.options
     if way is None and row.get("translator") not in (None, SPOT):
         options = (("translator", row["translator"]),)
     kind = None if automaton is None else automaton.lower()
-    return Configuration(row["emptiness"], kind, options)
+    return Configuration(search, kind, options)

@@ -207,7 +207,7 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
     each question `MOST_ANSWERS` are returned, the two verdicts in turn.
     """
     own = ["system", "formula", "formula_id", "verdict", "configuration"]
-    others = ["emptiness", "automaton", "translator", "seed", "reason"]
+    others = ["emptiness", "strategy", "automaton", "translator", "seed", "reason"]
     hosts = ["task", "ltlpipe_version", "spot_version"]
     plain = source.frame.reindex(columns=[*own, *others, *hosts]).astype(object)
     plain["asked"] = [_meaning(text) for text in plain["configuration"]]

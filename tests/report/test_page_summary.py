@@ -154,6 +154,24 @@ def test_only_the_same_question_can_be_contradicted(one, other, n_found):
     assert contradictions(table(unknown)) == ([], 0)
 
 
+@pytest.mark.parametrize(
+    ("ways", "said"),
+    [
+        ([{}, {}], "auto (BA) say holds, auto (BA) say violated"),
+        (
+            [{"strategy": "instant"}, {"emptiness": "se05"}],
+            "instant (BA) say holds, se05 (BA) say violated",
+        ),
+    ],
+)
+def test_answers_without_a_search(ways, said):
+    """Of plain Python, say: they go by their strategies."""
+    one = {"system": "s", "formula": "a", "configuration": "default", "emptiness": None}
+    rows = [one | ways[0], one | {"verdict": "violated"} | ways[1]]
+    ((found,), _) = contradictions(table(rows))
+    assert found.text == f"s: a: {said}"
+
+
 MUTEX = Path(__file__).parents[2] / "examples/problems/mutex/system.dot"
 GRIDS = [
     *("fairness=weak,strong", "deadlock=ignore,stutter", "unknown=error,never"),
