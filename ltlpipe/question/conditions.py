@@ -47,8 +47,9 @@ AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
 LINEAR = "linear"
 STRUCTURAL = "structural"
+VARIABLES = "variables"
 STATEMENTS = "statements"
-PREPARATIONS = (ALPHABET, FACTORING, LINEAR, STRUCTURAL, STATEMENTS)
+PREPARATIONS = (ALPHABET, FACTORING, LINEAR, STRUCTURAL, VARIABLES, STATEMENTS)
 """Reductions that come before whatever strategy; the others are strategies."""
 REDUCTION_NAMES = [
     *PREPARATIONS,
@@ -207,7 +208,7 @@ def _network(o: Any, q: Any) -> Iterator[str]:
 
 def _coloured(o: Any, _: Any) -> Iterator[str]:
     of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
-    of_models |= {LINEAR, STRUCTURAL, STATEMENTS}
+    of_models |= {LINEAR, STRUCTURAL, VARIABLES, STATEMENTS}
     if o.semantics == "action":
         yield (
             "--semantics=action: propositions of a model are about its states; use "
@@ -354,6 +355,10 @@ def _structural(o: Any, q: Any) -> Iterator[str]:
         yield "structural reductions are those of nets"
 
 
+def _variables(_: Any, __: Any) -> Iterator[str]:
+    return iter(())  # programs that forget have the same steps
+
+
 def _statements(_: Any, q: Any) -> Iterator[str]:
     if q.fairness is not None:
         yield UNFAIR
@@ -467,6 +472,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     WALKS: _walks,
     LINEAR: _linear,
     STRUCTURAL: _structural,
+    VARIABLES: _variables,
     STATEMENTS: _statements,
     COMPONENTS: _components,
     SUBSET: _of_sets,
@@ -479,7 +485,6 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
 }
 
 _ALLOWED = {AMPLE_SETS: AMPLE} | {
-    name: name
-    for name in (WALKS, LINEAR, STRUCTURAL, STATEMENTS, COMPONENTS, SUBSET, ISOLATED)
+    name: name for name in (WALKS, *PREPARATIONS[2:], COMPONENTS, SUBSET, ISOLATED)
 }
 """The reductions that ``--reduce`` has to allow, by their columns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translation import stutter_invariant
@@ -288,9 +289,8 @@ class ModelQuestion(Question):
 
     def stuttering(self) -> Job[Decision]:
         """Decide, once, whether the property is stutter-invariant."""
-        decision = yield from self.fact(
-            "stuttering", lambda: decide_stuttering(self.property, self.translated)
-        )
+        make = partial(decide_stuttering, self.property, self.translated)
+        decision = yield from self.fact("stuttering", make, of_property=True)
         return decision
 
     def plain_steps(

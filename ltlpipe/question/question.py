@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -193,6 +194,7 @@ class Question(ABC):
             has_fin and not options.insists_on(AMPLE)
         )
         self._facts: dict[Hashable, Shared[Any]] = {}
+        self._facts_of: str | None = None  # of a substitute: what has made its system
 
     @property
     @abstractmethod
@@ -289,8 +291,19 @@ class Question(ABC):
         """Return the search of what is stored already; None if there is none."""
         return None
 
-    def fact(self, key: Hashable, make: Callable[[], Job[Fact]]) -> Job[Fact]:
-        """Return a fact, computed by the job that `make` returns unless it is known."""
+    def fact(
+        self,
+        key: Hashable,
+        make: Callable[[], Job[Fact]],
+        *,
+        of_property: bool = False,
+    ) -> Job[Fact]:
+        """Return a fact, computed by the job that `make` returns unless it is known.
+
+        One that is not just `of_property` is about this question's own system.
+        """
+        if self._facts_of is not None and not of_property:
+            key = self._facts_of, key
         shared = self._facts.get(key)
         if shared is None:
             shared = self._facts[key] = Shared(make)
@@ -310,7 +323,8 @@ class Question(ABC):
             table = universal()
         else:
             key = "table", kind, *names, *more.values()
-            found = self.fact(key, lambda: self._translated(kind, names, **more))
+            make = partial(self._translated, kind, names, **more)
+            found = self.fact(key, make, of_property=True)
             table = yield from trace.timed("translation_seconds", found)
         note_table(trace, table)
         return table

@@ -2,6 +2,8 @@
 
 - A symmetric net whose colours are merged: all strategies that would have the net
   unfolded are given it; its runs get colours back.
+- A program whose processes forget the values that nobody reads any more: all strategies
+  with kernels are given it; its runs are led back by their actions.
 - A program whose processes pass by what nobody else can see: searches state by state
   are given it; its runs are led back to single statements.
 - A net that structural reductions have made smaller: all strategies but `instant` are
@@ -34,6 +36,7 @@ from ltlpipe.question.conditions import (
     FACTORING,
     STATEMENTS,
     STRUCTURAL,
+    VARIABLES,
     obstacle,
 )
 from ltlpipe.question.model import ModelQuestion, Substitute
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from ltlpipe.structural.reduction import Reduction
     from ltlpipe.systems.nets.coloured.merging import MergedNet
     from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.programs.liveness import Forgetting
     from ltlpipe.systems.programs.model import ProgramModel
     from ltlpipe.systems.runs import Run
 
@@ -109,16 +113,66 @@ def _of_merged_colours(question: ModelQuestion) -> Job[MergedQuestion | None]:
         return None
 
 
+class LiveVariables(Substitute):
+    """The same question about a program that forgets dead values."""
+
+    system: ProgramModel
+    lost = "what is forgotten does not come back soon"
+
+    def __init__(
+        self, question: ModelQuestion, model: ProgramModel, rule: Forgetting
+    ) -> None:
+        reason = (
+            "the values of some variables are not read any more in some places, or "
+            "never (docs/models-por.md)"
+        )
+        super().__init__(question, VARIABLES, reason)
+        self._facts_of = VARIABLES
+        self._original: Any = question.system
+        self._rule = rule
+        self.system = model
+
+    def original_run(self, run: Run) -> Job[Run | None]:
+        """Return a run of the program itself."""
+        from ltlpipe.systems.programs.liveness import run_remembered
+
+        return run_remembered(self._original, self._rule, run)
+
+
+def with_live_variables(question: Question) -> Job[Question]:
+    """Return a question about a program that forgets; itself if there is none."""
+    if not isinstance(question, ModelQuestion) or obstacle(question, VARIABLES):
+        return question
+    if not is_program(question.system):
+        return question
+    asked = question
+    return (yield from question.fact(VARIABLES, lambda: _of_live_variables(asked)))
+
+
+def _of_live_variables(question: ModelQuestion) -> Job[ModelQuestion]:
+    system: Any = question.system
+    read = [*question.written.values(), *question.propositions.values()]
+    found = yield from system.forgetting(read)
+    return question if found is None else LiveVariables(question, *found)
+
+
 class MergedStatements(Substitute):
     """The same question about a program with merged statements."""
 
     system: ProgramModel
 
-    def original_run(self, run: Run) -> Job[Run]:
+    def __init__(self, question: ModelQuestion, reason: str) -> None:
+        super().__init__(question, STATEMENTS, reason)
+        self._before = question
+
+    def original_run(self, run: Run) -> Job[Run | None]:
         """Return a run of the program itself."""
         from ltlpipe.por.statements import run_in_single_moves
 
-        return run_in_single_moves(self.system, run)
+        found = yield from run_in_single_moves(self.system, run)
+        if isinstance(self._before, Substitute):
+            return (yield from self._before.original_run(found))
+        return found
 
 
 def with_merged_statements(question: Question) -> Job[Question]:
@@ -146,7 +200,7 @@ def _of_merged_statements(question: ModelQuestion) -> Job[ModelQuestion]:
         f"{decision.reason}, and in {len(places)} places of processes only they know "
         "what happens next (docs/models-por.md)"
     )
-    merged = MergedStatements(question, STATEMENTS, reason)
+    merged = MergedStatements(question, reason)
     merged.system = system.passing(places)
     return merged
 

@@ -59,6 +59,7 @@ from ltlpipe.strategies.substitutes import (
     MergedQuestion,
     about_smaller_net,
     answered,
+    with_live_variables,
     with_merged_statements,
     with_places,
 )
@@ -584,6 +585,7 @@ def _about_less(
     before = asked = yield from simplified(question)
     if strategy != LINEAR:  # which may take colours, and has no runs
         asked = yield from about_smaller_net(asked)
+    asked = yield from with_live_variables(asked)
     if strategy in (EXPLICIT, AMPLE, WALKS):
         asked = yield from with_merged_statements(asked)
     return before, asked

@@ -22,6 +22,7 @@ from ltlpipe.logic.propositions.syntax import (
     Taken,
     Variable,
     nodes_in,
+    variables_in,
 )
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import rewriting
@@ -43,10 +44,14 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.programs.liveness import Forgetting
     from ltlpipe.systems.programs.program import Program, Transition
     from ltlpipe.systems.programs.ranges import Layout
 
 _MAX_ACTIONS = 1 << 18
+
+_OF_RANGES = "layout", "source", "instructions", "max_successors", "_is_plain"
+"""Facts about a model that follow from the values of its variables, and control."""
 
 _COMPILER_SECONDS, _CHARACTER_SECONDS = 1.0, 1.5e-4
 """What compiling takes, roughly, and what it takes for each character of source.
@@ -297,10 +302,30 @@ class ProgramModel(Model):
         vars(passing).pop("_compiling", None)
         if not self.program.has_control:
             passing.ranges = self.ranges.with_faults()
-            facts = "layout", "source", "instructions", "max_successors", "_is_plain"
-            for fact in facts:
+            for fact in _OF_RANGES:
                 vars(passing).pop(fact, None)
         return passing
+
+    def forgetting(
+        self, propositions: Iterable[Expression]
+    ) -> Job[tuple[ProgramModel, Forgetting] | None]:
+        """Return the model that forgets dead values, and how; None if it has none.
+
+        Variables, actions and their numbers are the same.  Propositions keep what they
+        read.
+        """
+        from ltlpipe.systems.programs.liveness import forgetting
+
+        seen = {v for proposition in propositions for v in variables_in(proposition)}
+        found = yield from forgetting(self.program, seen)
+        if found is None:
+            return None
+        model = copy.copy(self)
+        model.program = found.program
+        model._interpreter = Interpreter(found.program)
+        for fact in ("_compiling", "ranges", *_OF_RANGES):
+            vars(model).pop(fact, None)
+        return model, found
 
     @cached_property
     def max_successors(self) -> int:

@@ -1,0 +1,394 @@
+"""Liveness of variables of processes, and programs that forget dead values.
+
+A variable is *live* in a state of its process if some transition that can come later
+reads it before it is assigned for certain; otherwise its value does not matter, it is
+*dead*.  A process of a program that forgets sets its variables to 0 where they die, so
+that valuations which differ only there become one.  What it forgets are variables of
+its own that no other process, no assertion and no proposition reads; and variables
+that nobody reads at all.
+
+Valuations that agree but for dead variables have the same steps, by the same actions,
+to such valuations (docs/models-por.md): the program that forgets is bisimilar to the
+program, so every property keeps its verdict.
+
+An assignment reads its operands even where its target is dead: a run that repeats a
+valuation of the program that forgets repeats one of the program after one more turn.
+
+Source: F. Nielson, H. R. Nielson and C. Hankin, "Principles of Program Analysis",
+Springer 1999, Sec. 2.1.4; Spin's dead variables (its switch ``-o2`` leaves them out).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.programs.program import (
+    Assignment,
+    Element,
+    Number,
+    Read,
+    may_fail,
+    nodes_in,
+)
+from ltlpipe.systems.runs import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.programs.model import ProgramModel
+    from ltlpipe.systems.programs.program import Expression, Program, Transition
+
+_NONE: frozenset[int] = frozenset()
+
+_WORK = 20  # units, of a transition that is looked at
+
+_MOST_TURNS = 3
+"""Turns of a cycle after which its program has repeated a valuation (two suffice)."""
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """A program that forgets, and what it forgets where.
+
+    Attributes
+    ----------
+    program : Program
+        Its variables, states and actions have the numbers that they had.
+    """
+
+    program: Program
+    _dead: Mapping[tuple[int, int], frozenset[int]]  # by process and its state
+    _unread: frozenset[int]
+
+    def of(self, values: Sequence[int]) -> tuple[int, ...]:
+        """Return a valuation of the program that was given as one that is forgotten."""
+        kept = list(values)
+        for number, process in enumerate(self.program.processes):
+            for variable in self._dead.get((number, values[process.state]), _NONE):
+                kept[variable] = 0
+        for variable in self._unread:
+            kept[variable] = 0
+        return tuple(kept)
+
+
+def forgetting(program: Program, seen: Collection[int]) -> Job[Forgetting | None]:
+    """Return the program whose processes forget dead values; None if there are none.
+
+    Parameters
+    ----------
+    program : Program
+        It is not changed.
+    seen : collection of int
+        The variables that propositions read.
+    """
+    if program.synchronous:
+        return None
+    ticks = Ticks("reading", _WORK)
+    unread = _never_read(program, seen)
+    dead: dict[tuple[int, int], frozenset[int]] = {}
+    for number, own in enumerate(_own_variables(program, seen)):
+        if own - unread:
+            live = yield from _live(program, number, own - unread, ticks)
+            states = range(
+                len(program.variables[program.processes[number].state].states)
+            )
+            dead |= {
+                (number, state): gone
+                for state in states
+                if (gone := own - unread - live.get(state, _NONE))
+            }
+    if not (dead or unread):
+        return None
+    return _forgetful(program, dead, unread)
+
+
+def _forgetful(
+    program: Program,
+    dead: Mapping[tuple[int, int], frozenset[int]],
+    unread: frozenset[int],
+) -> Forgetting | None:
+    """Return the program whose transitions set to 0 what dies; None if nothing does."""
+    is_changed = False
+
+    def made(transition: Transition) -> Transition:
+        nonlocal is_changed
+        here = transition.process, transition.source
+        there = dead.get((transition.process, transition.target), _NONE)
+        begun = None if transition.start is None else made(transition.start)
+        effects, forgotten = _kept(transition, there, unread)
+        # What is dead already has been forgotten.
+        forgotten |= there - dead.get(here, _NONE)
+        forgotten -= _cleared(effects)
+        if (effects, begun, forgotten) == (transition.effects, transition.start, _NONE):
+            return transition
+        is_changed = True
+        effects += tuple(
+            Assignment(Read(v), Number(0), program.variables[v].bounds)
+            for v in sorted(forgotten)
+        )
+        return replace(transition, effects=effects, start=begun)
+
+    processes = tuple(
+        process._replace(transitions=tuple(map(made, process.transitions)))
+        for process in program.processes
+    )
+    changed = replace(program, processes=processes)
+    found = Forgetting(changed, dead, unread)
+    initial = found.of(program.initial)
+    if not is_changed and initial == program.initial:
+        return None
+    variables = tuple(
+        v._replace(initial=value)
+        for v, value in zip(program.variables, initial, strict=True)
+    )
+    return replace(found, program=replace(changed, variables=variables))
+
+
+def _kept(
+    transition: Transition, there: frozenset[int], unread: frozenset[int]
+) -> tuple[tuple[Assignment, ...], frozenset[int]]:
+    """Return the effects without those that set what dies, and what is still set.
+
+    An effect that may fail stays.
+    """
+    written = set(_assigned(transition))
+    gone = there | unread
+    kept: list[Assignment] = []
+    read: set[int] = set()  # by the effects behind
+    for effect in reversed(transition.effects):
+        target, value, _ = effect
+        cells = _cells(target)
+        idle = gone.issuperset(cells) and not read.intersection(cells)
+        if idle and not may_fail(value) and isinstance(target, Read):
+            continue
+        kept.append(effect)
+        written.update(cells)
+        read.update(_reads((value,)), _reads(_index(target)))
+    return tuple(reversed(kept)), frozenset(gone & written)
+
+
+def _cleared(effects: Iterable[Assignment]) -> set[int]:
+    """Return the variables that are 0 behind effects as the last of them says."""
+    values = {
+        v: effect.value if isinstance(effect.target, Read) else None
+        for effect in effects
+        for v in _cells(effect.target)
+    }
+    return {v for v, e in values.items() if isinstance(e, Number) and not e.value}
+
+
+def run_remembered(model: ProgramModel, rule: Forgetting, run: Run) -> Job[Run | None]:
+    """Return the run of a program that one of the program that forgets is.
+
+    It has the same actions; its cycle may begin later.  None if it has not repeated a
+    valuation after some turns.
+    """
+    ticks = Ticks("reading", _WORK)
+    state = model.initial()
+    states = [state]
+    actions = run.actions.tolist()
+    first, taken = run.length, list(range(run.length))
+    for _ in range(_MOST_TURNS):
+        taken += range(run.length, len(actions))
+        for number in taken[len(states) - 1 :]:
+            state = _next(model, rule, state, actions[number], run.states[number + 1])
+            states.append(state)
+            yield from ticks.worked()
+        if states[first] == state:
+            chosen = np.array([actions[k] for k in taken], dtype=run.actions.dtype)
+            return Run(chosen, np.array(states, dtype=run.states.dtype), first)
+        first = len(taken)
+    return None
+
+
+def _next(
+    model: ProgramModel,
+    rule: Forgetting,
+    state: Valuation,
+    action: int,
+    target: np.ndarray,
+) -> Valuation:
+    """Return where an action leads, which is `target` once that is forgotten."""
+    if action < 0:
+        return state
+    wanted = tuple(target.tolist())
+    return next(
+        step.state
+        for step in model.steps_by(state, action)
+        if step.action == action and rule.of(step.state) == wanted
+    )
+
+
+# --- who reads a variable ----------------------------------------------------
+
+
+def _never_read(program: Program, seen: Collection[int]) -> frozenset[int]:
+    """Return the variables that nothing reads."""
+    read = {*seen, *_fixed(program)}
+    for transition in program.transitions():
+        for part in _with_start(transition):
+            read |= _read_by(part)
+    return frozenset(range(len(program.variables))) - read
+
+
+def _own_variables(program: Program, seen: Collection[int]) -> list[frozenset[int]]:
+    """Return for each process the variables that only it reads and writes.
+
+    Who starts it may write to them.
+    """
+    users: dict[int, set[int]] = defaultdict(set)
+    for transition in program.transitions():
+        for part in _with_start(transition):
+            for variable in _assigned(part):
+                users[variable].add(part.process)
+            for effect in part.effects:
+                for variable in _cells(effect.target):
+                    users[variable].add(part.process)
+            starter = part is not transition
+            for variable in _read_by(part):
+                if not (starter and variable in _variables(program, transition)):
+                    users[variable].add(part.process)
+                else:
+                    users[variable].add(transition.process)
+    fixed = {*seen, *_fixed(program)}
+    return [
+        frozenset(
+            v for v in process.variables if users[v] <= {number} and v not in fixed
+        )
+        for number, process in enumerate(program.processes)
+    ]
+
+
+def _variables(program: Program, transition: Transition) -> Collection[int]:
+    return program.processes[transition.process].variables
+
+
+def _fixed(program: Program) -> Iterator[int]:
+    """Yield the variables that are more than values, that assertions read, or that
+    cannot be 0.
+    """
+    yield from (program.error, program.timeout)
+    yield from (process.state for process in program.processes)
+    for channel in program.channels:
+        yield channel.length
+        for first in channel.cells:
+            yield from range(first, first + max(channel.capacity, 1))
+    for _, _, condition in program.assertions:
+        yield from _reads((condition,))
+    for number, variable in enumerate(program.variables):
+        if not variable.bounds[0] <= 0 <= variable.bounds[1]:
+            yield number
+
+
+def _with_start(transition: Transition) -> Iterator[Transition]:
+    yield transition
+    if transition.start is not None:
+        yield transition.start
+
+
+def _read_by(transition: Transition) -> set[int]:
+    """Return all variables that a transition reads, first or later."""
+    read = _read_first(transition)
+    for target, value, _ in transition.effects:
+        read |= _reads((value, *_index(target)))
+    return read
+
+
+def _read_first(transition: Transition) -> set[int]:
+    """Return what a transition reads before its effects."""
+    read = _reads(transition.conditions)
+    if transition.guard is not None:
+        read |= _reads((transition.guard,))
+    for target, value, _ in transition.exchange:
+        read |= _reads((value, *_index(target)))
+    message = transition.message
+    if message is not None:
+        read |= _reads(check for check in message.checks if check is not None)
+        for value in message.values:
+            if message.sends:
+                read |= _reads((value,))
+            elif value is not None:
+                read |= _reads(_index(value))
+    return read
+
+
+def _assigned(transition: Transition) -> Iterator[int]:
+    """Yield the variables that a message may assign."""
+    for target, _, _ in transition.exchange:
+        yield from _cells(target)
+    yield from _received(transition, certain=False)
+
+
+def _received(transition: Transition, *, certain: bool) -> Iterator[int]:
+    """Yield the variables that a message is received into."""
+    message = transition.message
+    if message is not None and not message.sends:
+        for target in message.values:
+            if target is not None and (isinstance(target, Read) or not certain):
+                yield from _cells(target)
+
+
+def _reads(expressions: Iterable[Expression]) -> set[int]:
+    """Return the variables that expressions read; of an element, of its whole array."""
+    found: set[int] = set()
+    for node in nodes_in(*expressions):
+        if isinstance(node, (Read, Element)):
+            found.update(_cells(node))
+    return found
+
+
+def _cells(target: Read | Element) -> range:
+    size = target.size if isinstance(target, Element) else 1
+    return range(target.first, target.first + size)
+
+
+def _index(target: Read | Element) -> tuple[Expression, ...]:
+    return (target.index,) if isinstance(target, Element) else ()
+
+
+# --- where it is live --------------------------------------------------------
+
+
+def _live(
+    program: Program, number: int, own: frozenset[int], ticks: Ticks
+) -> Job[dict[int, frozenset[int]]]:
+    """Return for each state of a process which of its variables are live."""
+    entering: dict[int, list[Transition]] = defaultdict(list)
+    for transition in program.transitions():
+        for part in _with_start(transition):
+            if part.process == number:
+                entering[part.target].append(part)
+    live: dict[int, frozenset[int]] = {}
+    waiting = dict.fromkeys(entering)
+    while waiting:
+        target, _ = waiting.popitem()
+        for transition in entering.get(target, ()):
+            before = live.get(transition.source, _NONE)
+            needed = own & _needed(transition, live.get(target, _NONE))
+            if not needed <= before:
+                live[transition.source] = before | needed
+                waiting[transition.source] = None
+            yield from ticks.worked()
+    return live
+
+
+def _needed(transition: Transition, behind: frozenset[int]) -> set[int]:
+    """Return what is live before a transition if `behind` is so behind it."""
+    live = set(behind)
+    for target, value, _ in reversed(transition.effects):
+        if isinstance(target, Read):
+            live.discard(target.variable)
+        live |= _reads((value, *_index(target)))
+    if transition.start is not None:  # which is evaluated before
+        live |= _read_by(transition.start)
+    exchanged = (a.target for a in transition.exchange if isinstance(a.target, Read))
+    live.difference_update(target.variable for target in exchanged)
+    live.difference_update(_received(transition, certain=True))
+    return live | _read_first(transition)
