@@ -171,11 +171,15 @@ def compile_model(
 
     A long search has the successor function of a model compiled, and the machine code
     is kept.  This command only compiles, and reports the time; of most models that is
-    two functions, with merged statements and without.
+    two functions, with merged statements and without.  They forget the values that the
+    model does not read any more; a formula that reads more has a function of its own.
     """
+    from ltlpipe.runtime.jobs import complete
     from ltlpipe.systems.reading import load_program
 
     model = load_program(path, format=form)
+    forgetful = complete(model.forgetting([]))
+    model = model if forgetful is None else forgetful[0]
     if show:
         print(model.source, end="")
         return

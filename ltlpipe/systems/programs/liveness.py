@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import Valuation
-    from ltlpipe.systems.programs.model import ProgramModel
+    from ltlpipe.systems.models import Model, Valuation
     from ltlpipe.systems.programs.program import Expression, Program, Transition
 
 _NONE: frozenset[int] = frozenset()
@@ -184,7 +183,7 @@ def _cleared(effects: Iterable[Assignment]) -> set[int]:
     return {v for v, e in values.items() if isinstance(e, Number) and not e.value}
 
 
-def run_remembered(model: ProgramModel, rule: Forgetting, run: Run) -> Job[Run | None]:
+def run_remembered(model: Model, rule: Forgetting, run: Run) -> Job[Run | None]:
     """Return the run of a program that one of the program that forgets is.
 
     It has the same actions; its cycle may begin later.  None if it has not repeated a
@@ -209,7 +208,7 @@ def run_remembered(model: ProgramModel, rule: Forgetting, run: Run) -> Job[Run |
 
 
 def _next(
-    model: ProgramModel,
+    model: Model,
     rule: Forgetting,
     state: Valuation,
     action: int,

@@ -307,16 +307,16 @@ class ProgramModel(Model):
         return passing
 
     def forgetting(
-        self, propositions: Iterable[Expression]
+        self, read: Iterable[Expression]
     ) -> Job[tuple[ProgramModel, Forgetting] | None]:
         """Return the model that forgets dead values, and how; None if it has none.
 
-        Variables, actions and their numbers are the same.  Propositions keep what they
-        read.
+        Variables, actions and their numbers are the same.  What propositions, or parts
+        of some, `read` is kept.
         """
         from ltlpipe.systems.programs.liveness import forgetting
 
-        seen = {v for proposition in propositions for v in variables_in(proposition)}
+        seen = {v for proposition in read for v in variables_in(proposition)}
         found = yield from forgetting(self.program, seen)
         if found is None:
             return None

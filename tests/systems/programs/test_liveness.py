@@ -1,4 +1,4 @@
-"""Programs that forget dead values: steps, verdicts and runs are those of the program."""
+"""Programs that forget dead values have the steps, verdicts and runs of the program."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_compiled_steps_are_the_same():
 
 
 def live(text, *seen):
-    """What is forgotten of a valuation of ones, by the names of places and variables."""
+    """What is forgotten of a valuation of ones, by the names of places."""
     model = promela(text)
     names = [v.name for v in model.program.variables]
     rule = forgetful(model, [names.index(name) for name in seen])

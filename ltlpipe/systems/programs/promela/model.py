@@ -7,6 +7,7 @@ messages; processes that are not there have no variables.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.programs.liveness import Forgetting
     from ltlpipe.systems.programs.program import Program
     from ltlpipe.systems.programs.promela import syntax
     from ltlpipe.systems.programs.promela.lowering import Lowered
@@ -162,6 +164,20 @@ class PromelaModel(ProgramModel):
         has_priority = {"priority"} if "get_priority" in named else set()
         wanted = named & {"_last"} | has_priority
         return self._family.model(assertions=FAULT in named, mentions=frozenset(wanted))
+
+    def forgetting(
+        self, read: Iterable[propositions.Expression]
+    ) -> Job[tuple[ProgramModel, Forgetting] | None]:
+        """Return the model that forgets dead values; see `ProgramModel.forgetting`.
+
+        What the model's own formulas read it keeps, so that one successor function
+        serves all of them.
+        """
+        own: list[propositions.Expression] = []
+        for tree in self.written.values():
+            with suppress(LtlpipeError):  # whoever asks for it is told
+                own.append(self.proposition(tree))
+        return super().forgetting([*read, *own])
 
     def without_assertions(self) -> PromelaModel:
         """Return the model in which assertions never fail."""
