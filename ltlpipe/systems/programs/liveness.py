@@ -359,35 +359,38 @@ def _live(
     program: Program, number: int, own: frozenset[int], ticks: Ticks
 ) -> Job[dict[int, frozenset[int]]]:
     """Return for each state of a process which of its variables are live."""
-    entering: dict[int, list[Transition]] = defaultdict(list)
+    entering: dict[int, list[tuple[int, set[int], set[int]]]] = defaultdict(list)
     for transition in program.transitions():
         for part in _with_start(transition):
             if part.process == number:
-                entering[part.target].append(part)
+                read, assigned = _read_and_assigned(part)
+                entering[part.target].append((part.source, read & own, assigned))
+                yield from ticks.worked()
     live: dict[int, frozenset[int]] = {}
     waiting = dict.fromkeys(entering)
     while waiting:
         target, _ = waiting.popitem()
-        for transition in entering.get(target, ()):
-            before = live.get(transition.source, _NONE)
-            needed = own & _needed(transition, live.get(target, _NONE))
+        behind = live.get(target, _NONE)
+        for source, read, assigned in entering.get(target, ()):
+            before = live.get(source, _NONE)
+            needed = read | (behind - assigned)
             if not needed <= before:
-                live[transition.source] = before | needed
-                waiting[transition.source] = None
-            yield from ticks.worked()
+                live[source] = before | needed
+                waiting[source] = None
+        yield from ticks.worked()
     return live
 
 
-def _needed(transition: Transition, behind: frozenset[int]) -> set[int]:
-    """Return what is live before a transition if `behind` is so behind it."""
-    live = set(behind)
-    for target, value, _ in reversed(transition.effects):
+def _read_and_assigned(transition: Transition) -> tuple[set[int], set[int]]:
+    """Return what a transition reads before it assigns it, and assigns for certain."""
+    read = _read_first(transition)
+    if transition.start is not None:  # which begins before the effects
+        read |= _read_by(transition.start)
+    targets = [a.target for a in transition.exchange]
+    assigned = {t.variable for t in targets if isinstance(t, Read)}
+    assigned.update(_received(transition, certain=True))
+    for target, value, _ in transition.effects:
+        read |= _reads((value, *_index(target))) - assigned
         if isinstance(target, Read):
-            live.discard(target.variable)
-        live |= _reads((value, *_index(target)))
-    if transition.start is not None:  # which is evaluated before
-        live |= _read_by(transition.start)
-    exchanged = (a.target for a in transition.exchange if isinstance(a.target, Read))
-    live.difference_update(target.variable for target in exchanged)
-    live.difference_update(_received(transition, certain=True))
-    return live | _read_first(transition)
+            assigned.add(target.variable)
+    return read, assigned
