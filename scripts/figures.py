@@ -166,19 +166,20 @@ def promela() -> str:
 
 
 def merging() -> str:
-    """Merge statements, beside Spin with its defaults."""
+    """Reduce Promela models, beside Spin with its defaults."""
     body = []
+    ways = "full", "ample", "statements", "variables", "all"
     for model, title in MODELS.items():
         row = one("promela_merging", f"model={model}", "question=formula", "size>=0")
         if row.full_states == 1:
             continue
-        ample = "-" if pd.isna(row.ample_states) else f"{row.ample_states:,.0f}"
-        both = row.statements_states if pd.isna(row.both_states) else row.both_states
-        cpu = row.statements_cpu if pd.isna(row.both_cpu) else row.both_cpu
-        counts = [f"{row.full_states:,.0f}", ample, f"{row.statements_states:,.0f}"]
+        states = [row[f"{way}_states"] for way in ways]
+        counts = ["-" if pd.isna(n) else f"{n:,.0f}" for n in states]
         of_spin = [f"{row.spin_states:,.0f}", f"{row.spin_cpu:.2f}"]
-        body.append([title, *counts, f"{both:,.0f}", f"{cpu:.2f}", *of_spin])
-    head = "model, all states, ample sets, merged statements, both, seconds"
+        body.append([title, *counts, f"{row.all_cpu:.2f}", *of_spin])
+    head = (
+        "model, all states, ample sets, merged statements, dead variables, all, seconds"
+    )
     return lines([*head.split(", "), "Spin: states", "seconds"], *body)
 
 
