@@ -238,3 +238,23 @@ def test_there_is_less_to_search():
         for r in ("none", "variables")
     )
     assert less < whole
+
+
+def test_beside_symmetry():
+    """Instances that are alike stay so."""
+    text = """
+    byte busy;
+    active [3] proctype P() {
+        byte x;
+        do
+        :: atomic { busy == 0 -> busy = 1 }; select(x : 0..3); busy = x - x; skip
+        od
+    }
+    """
+    found = {
+        reduce: check(promela(text), "G busy<=1", reduce=reduce, emptiness="couvreur99")
+        for reduce in ("automorphisms", "variables", "automorphisms,variables")
+    }
+    both = found.pop("automorphisms,variables")
+    assert both.verdict == "holds"
+    assert all(both.stats.states < one.stats.states for one in found.values())
