@@ -328,6 +328,8 @@ class Lifter:
 
     def _run(self, group: Group, word: Word) -> Job[Steps]:
         """Find a run of the components of a group with a word that it has."""
+        if not (word.prefix or word.cycle or word.diverges or word.offers is not None):
+            return Steps([], [])  # they need not move
         if not group.parts:
             return (yield from self._leaf_run(group, word))
         network = Network([part.lts for part in group.parts])
