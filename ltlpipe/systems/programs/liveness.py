@@ -9,7 +9,9 @@ that nobody reads at all.
 
 Valuations that agree but for dead variables have the same steps, by the same actions,
 to such valuations (docs/models-por.md): the program that forgets is bisimilar to the
-program, so every property keeps its verdict.
+program, so every property keeps its verdict.  A step fails that has too many moves, of
+which those to one valuation count once: where there could be so many, what is assigned
+on the way is kept.
 
 An assignment reads its operands even where its target is dead: a run that repeats a
 valuation of the program that forgets repeats one of the program after one more turn.
@@ -27,7 +29,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.programs.interpreting import MAX_WALKS
 from ltlpipe.systems.programs.program import (
+    ATOMIC,
     Assignment,
     Element,
     Number,
@@ -90,6 +94,7 @@ def forgetting(program: Program, seen: Collection[int]) -> Job[Forgetting | None
     if program.synchronous:
         return None
     ticks = Ticks("reading", _WORK)
+    seen = {*seen, *(yield from _counted(program, ticks))}
     unread = _never_read(program, seen)
     dead: dict[tuple[int, int], frozenset[int]] = {}
     for number, own in enumerate(_own_variables(program, seen)):
@@ -186,8 +191,8 @@ def _cleared(effects: Iterable[Assignment]) -> set[int]:
 def run_remembered(model: Model, rule: Forgetting, run: Run) -> Job[Run | None]:
     """Return the run of a program that one of the program that forgets is.
 
-    It has the same actions; its cycle may begin later.  None if it has not repeated a
-    valuation after some turns.
+    It has the same actions; its cycle may begin later.  None if there is none, or if it
+    has not repeated a valuation after some turns.
     """
     ticks = Ticks("reading", _WORK)
     state = model.initial()
@@ -197,7 +202,11 @@ def run_remembered(model: Model, rule: Forgetting, run: Run) -> Job[Run | None]:
     for _ in range(_MOST_TURNS):
         taken += range(run.length, len(actions))
         for number in taken[len(states) - 1 :]:
-            state = _next(model, rule, state, actions[number], run.states[number + 1])
+            target = run.states[number + 1]
+            found = _next(model, rule, state, actions[number], target)
+            if found is None:
+                return None
+            state = found
             states.append(state)
             yield from ticks.worked()
         if states[first] == state:
@@ -213,16 +222,14 @@ def _next(
     state: Valuation,
     action: int,
     target: np.ndarray,
-) -> Valuation:
+) -> Valuation | None:
     """Return where an action leads, which is `target` once that is forgotten."""
     if action < 0:
         return state
     wanted = tuple(target.tolist())
-    return next(
-        step.state
-        for step in model.steps_by(state, action)
-        if step.action == action and rule.of(step.state) == wanted
-    )
+    steps = model.steps_by(state, action)
+    found = (s.state for s in steps if s.action == action)
+    return next((to for to in found if rule.of(to) == wanted), None)
 
 
 # --- who reads a variable ----------------------------------------------------
@@ -237,6 +244,59 @@ def _never_read(program: Program, seen: Collection[int]) -> frozenset[int]:
     return frozenset(range(len(program.variables))) - read
 
 
+def _counted(program: Program, ticks: Ticks) -> Job[set[int]]:
+    """Return what is assigned where control is kept, if moves can be too many.
+
+    Where it is always kept on an only way, none count together.
+    """
+    if all(transition.keeps != ATOMIC for transition in program.transitions()):
+        return set()
+    written: set[int] = set()
+    moves: dict[tuple[int, int], list[tuple[int, int] | None]] = defaultdict(list)
+    for action in program.actions:
+        holder = action.holder
+        behind = None if holder is None else (holder.process, holder.target)
+        moves[action.leader.process, action.leader.source].append(behind)
+        if holder is not None:
+            for transition in action.transitions:
+                written |= _written(transition)
+        yield from ticks.worked()
+    most = [0] * len(program.processes)
+    for place, number in (yield from _numbers_of_moves(moves, ticks)).items():
+        most[place[0]] = max(most[place[0]], number)
+    return written if sum(most) > MAX_WALKS else set()
+
+
+def _numbers_of_moves(
+    moves: Mapping[tuple[int, int], Sequence[tuple[int, int] | None]], ticks: Ticks
+) -> Job[dict[tuple[int, int], int]]:
+    """Return bounds of how many moves follow, while control is kept, by the place.
+
+    What is beyond `MAX_WALKS`, or goes round, is just more than that.
+    """
+    numbers: dict[tuple[int, int], int] = {}
+    for root in moves:
+        stack = [root]
+        while stack:
+            place = stack[-1]
+            behind = [to for to in moves.get(place, ()) if to is not None]
+            if place not in numbers:
+                numbers[place] = MAX_WALKS + 1  # if it is met again before it is known
+                stack += [to for to in behind if to not in numbers]
+            else:
+                stack.pop()
+                number = sum(numbers[to] for to in behind) + len(moves.get(place, ()))
+                numbers[place] = min(number, MAX_WALKS + 1)
+            yield from ticks.worked()
+    return numbers
+
+
+def _written(transition: Transition) -> set[int]:
+    """Return all variables that a transition may assign."""
+    targets = (effect.target for effect in transition.effects)
+    return {*_assigned(transition), *(v for target in targets for v in _cells(target))}
+
+
 def _own_variables(program: Program, seen: Collection[int]) -> list[frozenset[int]]:
     """Return for each process the variables that only it reads and writes.
 
@@ -245,11 +305,8 @@ def _own_variables(program: Program, seen: Collection[int]) -> list[frozenset[in
     users: dict[int, set[int]] = defaultdict(set)
     for transition in program.transitions():
         for part in _with_start(transition):
-            for variable in _assigned(part):
+            for variable in _written(part):
                 users[variable].add(part.process)
-            for effect in part.effects:
-                for variable in _cells(effect.target):
-                    users[variable].add(part.process)
             starter = part is not transition
             for variable in _read_by(part):
                 if not (starter and variable in _variables(program, transition)):

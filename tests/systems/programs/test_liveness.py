@@ -223,6 +223,57 @@ def test_a_cycle_that_closes_a_turn_later():
     assert set(x[1:]) == {3}
 
 
+MANY = 13  # choices of which there are more combinations than moves of a step
+
+
+def choices(number, begin="", end=""):
+    chosen = "".join(f"if :: y{k} = 0 :: y{k} = 1 fi; " for k in range(number))
+    names = ", ".join(f"y{k}" for k in range(number))
+    return (
+        f"byte g; active proctype P() {{ bit {names}; byte x;"
+        f" do :: x = 2; {begin} {chosen} g = x - 1 {end}; g = 0 od }}"
+    )
+
+
+@pytest.mark.parametrize("formula", ["G F g==1", "F G g==0", "G (F g==0 && F g==1)"])
+def test_a_step_that_has_too_many_moves_fails(formula):
+    """It does so in the program, where valuations count apart that are forgotten."""
+    model = promela(choices(MANY, "atomic {", "}"))
+    plain, less = (
+        check(model, formula, reduce=reduce, emptiness="couvreur99")
+        for reduce in ("none", "variables")
+    )
+    assert less.verdict == plain.verdict
+    assert less.plan.reductions[-1] == "variables"  # x, which it does not assign
+
+
+@pytest.mark.parametrize(
+    ("text", "forgotten"),
+    [
+        (choices(4, "atomic {", "}"), True),
+        (choices(MANY, "atomic {", "}"), False),
+        (choices(MANY), True),
+        (choices(MANY, "d_step {", "}"), True),  # on one way
+    ],
+)
+def test_what_counts_on_the_way_is_kept(text, forgotten):
+    names = {n for some in live(text).values() for n in some}
+
+    assert ("P[0]:y0" in names) == forgotten
+    assert "P[0]:x" in names
+
+
+def test_a_step_that_goes_round_may_have_too_many_moves():
+    text = (
+        "byte g; active proctype P() { int x, y, z;"
+        " do :: atomic { do :: x++; y = x :: break od; z = 1; g = 1 }; g = 0 od }"
+    )
+    names = {n for some in live(text).values() for n in some}
+
+    assert "P[0]:y" not in names
+    assert "P[0]:z" in names  # by the last move, behind which control is lost
+
+
 def test_there_is_less_to_search():
     text = """
     byte g;
