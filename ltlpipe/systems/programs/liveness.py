@@ -70,6 +70,11 @@ class Forgetting:
     _dead: Mapping[tuple[int, int], frozenset[int]]  # by process and its state
     _unread: frozenset[int]
 
+    @property
+    def variables(self) -> frozenset[int]:
+        """Those whose values are forgotten somewhere."""
+        return self._unread.union(*self._dead.values())
+
     def of(self, values: Sequence[int]) -> tuple[int, ...]:
         """Return a valuation of the program that was given as one that is forgotten."""
         kept = list(values)

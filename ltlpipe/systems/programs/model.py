@@ -101,6 +101,8 @@ class ProgramModel(Model):
                 f"different steps; the limit is {_MAX_ACTIONS}"
             )
         self._interpreter = Interpreter(program)
+        self._forgetful: dict[frozenset[int], tuple[ProgramModel, Forgetting] | None]
+        self._forgetful = {}  # by the variables that are kept though they are dead
 
     @cached_property
     def actions(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -314,18 +316,30 @@ class ProgramModel(Model):
         Variables, actions and their numbers are the same.  What propositions, or parts
         of some, `read` is kept.
         """
+        whole = yield from self._forgetting(frozenset())
+        if whole is None:
+            return None
+        seen = {v for proposition in read for v in variables_in(proposition)}
+        return (yield from self._forgetting(whole[1].variables & seen))
+
+    def _forgetting(
+        self, kept: frozenset[int]
+    ) -> Job[tuple[ProgramModel, Forgetting] | None]:
+        """Return, made once, the model that forgets what is dead and is not kept."""
         from ltlpipe.systems.programs.liveness import forgetting
 
-        seen = {v for proposition in read for v in variables_in(proposition)}
-        found = yield from forgetting(self.program, seen)
-        if found is None:
-            return None
-        model = copy.copy(self)
-        model.program = found.program
-        model._interpreter = Interpreter(found.program)
-        for fact in ("_compiling", "ranges", *_OF_RANGES):
-            vars(model).pop(fact, None)
-        return model, found
+        if kept not in self._forgetful:
+            found = yield from forgetting(self.program, kept)
+            made = None
+            if found is not None:
+                model = copy.copy(self)
+                model.program, model._forgetful = found.program, {}
+                model._interpreter = Interpreter(found.program)
+                for fact in ("_compiling", "ranges", *_OF_RANGES):
+                    vars(model).pop(fact, None)
+                made = model, found
+            self._forgetful[kept] = made
+        return self._forgetful[kept]
 
     @cached_property
     def max_successors(self) -> int:

@@ -309,3 +309,16 @@ def test_beside_symmetry():
     both = found.pop("automorphisms,variables")
     assert both.verdict == "holds"
     assert all(both.stats.states < one.stats.states for one in found.values())
+
+
+def test_questions_share_what_forgets():
+    """What a formula reads matters only if it would be forgotten."""
+    model = promela(LAST_USE)
+    kept = {
+        formula: complete(model.forgetting([model.meaning(formula)]))[0]
+        for formula in ("g==1", "g==2", "P[0]:x==1", "P[0]:y==1", "P[0]:x==2")
+    }
+
+    assert kept["g==1"] is kept["g==2"]
+    assert kept["P[0]:x==1"] is kept["P[0]:x==2"]
+    assert len(set(map(id, kept.values()))) == 3
