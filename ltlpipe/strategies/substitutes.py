@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions.syntax import (
@@ -49,6 +50,8 @@ from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.kinds import is_program, is_symmetric_net
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.components.factors import Factored
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Answer
@@ -113,6 +116,19 @@ def _of_merged_colours(question: ModelQuestion) -> Job[MergedQuestion | None]:
         return None
 
 
+def _about_program(
+    question: Question,
+    reduction: str,
+    make: Callable[[ModelQuestion], Job[ModelQuestion]],
+) -> Job[Question]:
+    """Return what is made, once, of a question about a program; else itself."""
+    if not isinstance(question, ModelQuestion) or obstacle(question, reduction):
+        return question
+    if not is_program(question.system):
+        return question
+    return (yield from question.fact(reduction, partial(make, question)))
+
+
 class LiveVariables(Substitute):
     """The same question about a program that forgets dead values."""
 
@@ -141,12 +157,7 @@ class LiveVariables(Substitute):
 
 def with_live_variables(question: Question) -> Job[Question]:
     """Return a question about a program that forgets; itself if there is none."""
-    if not isinstance(question, ModelQuestion) or obstacle(question, VARIABLES):
-        return question
-    if not is_program(question.system):
-        return question
-    asked = question
-    return (yield from question.fact(VARIABLES, lambda: _of_live_variables(asked)))
+    return _about_program(question, VARIABLES, _of_live_variables)
 
 
 def _of_live_variables(question: ModelQuestion) -> Job[ModelQuestion]:
@@ -177,12 +188,7 @@ class MergedStatements(Substitute):
 
 def with_merged_statements(question: Question) -> Job[Question]:
     """Return a question about merged statements; itself if none may be, or can be."""
-    if not isinstance(question, ModelQuestion) or obstacle(question, STATEMENTS):
-        return question
-    if not is_program(question.system):
-        return question
-    asked = question
-    return (yield from question.fact(STATEMENTS, lambda: _of_merged_statements(asked)))
+    return _about_program(question, STATEMENTS, _of_merged_statements)
 
 
 def _of_merged_statements(question: ModelQuestion) -> Job[ModelQuestion]:

@@ -100,19 +100,19 @@ def forgetting(program: Program, seen: Collection[int]) -> Job[Forgetting | None
         return None
     ticks = Ticks("reading", _WORK)
     seen = {*seen, *(yield from _counted(program, ticks))}
-    unread = _never_read(program, seen)
+    fixed = {*seen, *_fixed(program)}
+    read, users = yield from _uses(program, ticks)
+    unread = frozenset(range(len(program.variables))) - read - fixed
     dead: dict[tuple[int, int], frozenset[int]] = {}
-    for number, own in enumerate(_own_variables(program, seen)):
-        if own - unread:
-            live = yield from _live(program, number, own - unread, ticks)
-            states = range(
-                len(program.variables[program.processes[number].state].states)
-            )
-            dead |= {
-                (number, state): gone
-                for state in states
-                if (gone := own - unread - live.get(state, _NONE))
-            }
+    for number, process in enumerate(program.processes):
+        only = (v for v in process.variables if users[v] <= {number})
+        own = frozenset(only) - fixed - unread
+        if own:
+            live = yield from _live(program, number, own, ticks)
+            for state in range(len(program.variables[process.state].states)):
+                gone = own - live.get(state, _NONE)
+                if gone:
+                    dead[number, state] = gone
     if not (dead or unread):
         return None
     return _forgetful(program, dead, unread)
@@ -240,15 +240,6 @@ def _next(
 # --- who reads a variable ----------------------------------------------------
 
 
-def _never_read(program: Program, seen: Collection[int]) -> frozenset[int]:
-    """Return the variables that nothing reads."""
-    read = {*seen, *_fixed(program)}
-    for transition in program.transitions():
-        for part in _with_start(transition):
-            read |= _read_by(part)
-    return frozenset(range(len(program.variables))) - read
-
-
 def _counted(program: Program, ticks: Ticks) -> Job[set[int]]:
     """Return what is assigned where control is kept, if moves can be too many.
 
@@ -302,33 +293,26 @@ def _written(transition: Transition) -> set[int]:
     return {*_assigned(transition), *(v for target in targets for v in _cells(target))}
 
 
-def _own_variables(program: Program, seen: Collection[int]) -> list[frozenset[int]]:
-    """Return for each process the variables that only it reads and writes.
+def _uses(program: Program, ticks: Ticks) -> Job[tuple[set[int], dict[int, set[int]]]]:
+    """Return the variables that something reads, and the processes that use each.
 
-    Who starts it may write to them.
+    Who starts a process may write to its variables, and reads its own.
     """
+    read: set[int] = set()
     users: dict[int, set[int]] = defaultdict(set)
     for transition in program.transitions():
         for part in _with_start(transition):
             for variable in _written(part):
                 users[variable].add(part.process)
-            starter = part is not transition
-            for variable in _read_by(part):
-                if not (starter and variable in _variables(program, transition)):
-                    users[variable].add(part.process)
-                else:
-                    users[variable].add(transition.process)
-    fixed = {*seen, *_fixed(program)}
-    return [
-        frozenset(
-            v for v in process.variables if users[v] <= {number} and v not in fixed
-        )
-        for number, process in enumerate(program.processes)
-    ]
-
-
-def _variables(program: Program, transition: Transition) -> Collection[int]:
-    return program.processes[transition.process].variables
+            found = _read_by(part)
+            read |= found
+            own = program.processes[transition.process].variables
+            of_starter = found.intersection(() if part is transition else own)
+            for variable in found:
+                user = transition if variable in of_starter else part
+                users[variable].add(user.process)
+            yield from ticks.worked()
+    return read, users
 
 
 def _fixed(program: Program) -> Iterator[int]:
