@@ -354,9 +354,11 @@ class _Product:
                 return EMPTY
             number = self._waiting.pop() if self._dives else self._waiting.popleft()
             try:
-                if not self._expand(number):
-                    return TOO_MANY
+                is_whole = self._expand(number)
             except TooLargeError:
+                is_whole = False
+            if not is_whole:
+                self._waiting.appendleft(number)
                 return TOO_MANY
             self._n_expanded += 1
             if meter.work > meter.limit:

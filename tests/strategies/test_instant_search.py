@@ -280,6 +280,16 @@ def test_max_states_may_be_reached(missing):
     assert outcome[:2] == ((EMPTY, n), (TOO_MANY, n - 1))[missing]
 
 
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_no_shortest_run_is_promised_where_steps_are_missing(most):
+    """The last state that fits has a step to the third one, by which 4 are enough."""
+    steps = [(0, "b", 2), (1, "c", 0), *[(2, name, 2) for name in "cabd"], (2, "a", 1)]
+    text = "!(GF a & GF b & GF c & GF d)"
+    outcome = violation(network(steps), text, acceptance="tgba", max_states=most)
+    if outcome.status == FOUND:
+        assert outcome.is_shortest == (len(outcome.run.actions) == 4)
+
+
 def test_a_cycle_sees_every_mark_it_needs():
     """One of each half of a wheel, and none of what is to be avoided."""
     rows = [(0, 0, 1), (1, 1, 0), (0, 0, 2), (2, 2, 0), (0, 4, 0)]
