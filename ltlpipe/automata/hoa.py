@@ -103,11 +103,11 @@ def sections_of(text: str, file: str) -> list[tuple[Any, Section]]:
     if len(automata) != len(sections):
         raise InputError(_EXPECTED, file=file)
     for automaton in automata:
-        _forget_unchecked(automaton)
+        forget_unchecked(automaton)
     return list(zip(automata, sections, strict=True))
 
 
-def _forget_unchecked(automaton: Any) -> None:
+def forget_unchecked(automaton: Any) -> None:
     """Forget what a file says of its automaton, but for what Spot has compared."""
     checked = [
         (said, said())

@@ -18,7 +18,12 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.hoa import exactly_one, parse_again, parse_sections
+from ltlpipe.automata.hoa import (
+    exactly_one,
+    forget_unchecked,
+    parse_again,
+    parse_sections,
+)
 from ltlpipe.automata.translation import PHASE
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
@@ -359,6 +364,7 @@ def contains_violations(
     if constraint is not None:
         parse_sections(constraint, "constraint")  # refuses what would be costly
         allowed = parse_again(constraint, dictionary)
+        forget_unchecked(allowed)
         wanted = by_spot(lambda: spot.product(wanted, allowed))
     if combined:
         consistent = _consistent(combined, dictionary)

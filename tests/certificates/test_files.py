@@ -180,6 +180,30 @@ def test_properties_that_nobody_has_checked(certified):
         assert verify_certificate(str(path)).result == "refused"
 
 
+@pytest.mark.parametrize("name", ["all Start: 1", "all\rStart: 1", "Start: 1 Buchi"])
+def test_spot_judges_what_was_read(certified, name):
+    """Not what its parser makes of the same text: a second initial state here."""
+    _, path = certified
+    parts = parts_of(path)
+    parts.states = [[0, 0, 0]]
+    text = NOTHING.replace("States: 1", "States: 2").replace("1 Inf(0)", "0 t")
+    text = text.replace("AP:", f"acc-name: {name}\nAP:")
+    text = text.replace("--END--", "State: 1\n[t] 1\n--END--")
+    clauses = [{"fin": [], "inf": [], "lacks": []}]
+    parts.write(path, automaton=text, formula="G !a", states=1, clauses=clauses)
+    assert "misses words" in verify_certificate(str(path)).reason
+
+
+def test_a_constraint_that_claims_to_be_weak(certified):
+    """Spot would believe it, and find that it allows too little."""
+    _, path = certified
+    constraint = 'HOA: v1\nStates: 2\nStart: 0\nAP: 1 "b"\nAcceptance: 1 Inf(0)\n'
+    constraint += "{}--BODY--\nState: 0\n[!0] 0\n[0] 1\nState: 1\n[t] 0 {{0}}\n--END--\n"
+    for claims in ("", "properties: weak\n"):
+        forged(path, constraint=constraint.format(claims))
+        assert "misses words" in verify_certificate(str(path)).reason
+
+
 def test_all_of_the_question_is_claimed(certified):
     """Fewer runs, fewer violations: whoever forges them has to say so."""
     system, path = certified

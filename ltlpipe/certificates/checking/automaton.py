@@ -81,6 +81,32 @@ class Automaton(NamedTuple):
             for own in self.edges
         ]
 
+    def text(self) -> str:
+        """Return it in HOA: what Spot judges is no more than what was read."""
+        names = [re.sub(r'(["\\])', r"\\\1", name) for name in self.propositions]
+        lines = [
+            "HOA: v1",
+            f"States: {len(self.edges)}",
+            f"Start: {self.initial}",
+            " ".join([f"AP: {len(names)}", *(f'"{name}"' for name in names)]),
+            f"Acceptance: {self.n_marks} {self.condition}",
+            "--BODY--",
+        ]
+        for state, own in enumerate(self.edges):
+            lines.append(f"State: {state}")
+            for cubes, dst, marks in own:
+                label = " | ".join(_told(*cube) for cube in cubes)
+                told = " ".join(map(str, marks_in(marks)))
+                lines.append(f"[{label}] {dst} {{{told}}}")
+        return "\n".join([*lines, "--END--\n"])
+
+
+def _told(positive: int, negative: int) -> str:
+    """Return a cube as HOA has it."""
+    literals = [f"{k}" for k in marks_in(positive)]
+    literals += [f"!{k}" for k in marks_in(negative)]
+    return "&".join(literals) or "t"
+
 
 def propositions_in(text: str) -> tuple[str, ...]:
     """Return the propositions that an automaton in HOA, as Spot writes it, names."""

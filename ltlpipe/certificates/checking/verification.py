@@ -391,7 +391,7 @@ class _Check:
         if stray:
             raise RefusedError(f"the automaton knows nothing of {sorted(stray)}")
         judging = contains_violations(
-            document.automaton,
+            automaton.text(),
             formula,
             constraint=constraint,
             never=sorted(never),
