@@ -155,6 +155,8 @@ class Engine:
         if self.name == LOCAL:
             if self.scheduler is not None:
                 raise UnsupportedError("--scheduler goes with --engine=dask")
+            if self.attempts != ATTEMPTS:
+                raise UnsupportedError("--attempts goes with --engine=dask")
             return
         if self.scheduler is None:
             raise UnsupportedError("--engine=dask goes with --scheduler=ADDRESS")

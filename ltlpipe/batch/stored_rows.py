@@ -112,6 +112,8 @@ def translated(path: str) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         why = _reason(path, str(error))
         raise LtlpipeError(f"{path}: the store cannot be used: {why}") from error
+    except UnicodeEncodeError as error:  # a lone surrogate
+        raise LtlpipeError(f"{path!r}: no name of a file: {error}") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise LtlpipeError(
             f"{path}: this is not a result store, or it is damaged: {error}"
@@ -145,6 +147,8 @@ def _obstacle(path: str) -> str | None:
 
 def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
     """Open an SQLite file; transactions are begun by hand."""
+    if "\0" in path:
+        raise LtlpipeError(f"{path!r}: no name of a file: a NUL byte")
     text = path.encode(errors="surrogateescape")
     mode = "?mode=ro" if to_read else "?mode=rwc"
     uri = "file:" + quote(os.path.abspath(text)) + mode  # noqa: PTH100

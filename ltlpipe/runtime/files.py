@@ -73,7 +73,8 @@ class Output:
     """
 
     def __init__(self, path: str | os.PathLike[str], buffering: int = -1) -> None:
-        self._place = place = _place_of(Path(path))
+        with _names():
+            self._place = place = _place_of(Path(path))
         self._mode: int | None = None  # of the file that is replaced
         self.beside: Path | None = None
         """Where the contents are until they are complete; None if in place."""
@@ -109,6 +110,15 @@ class Output:
         if self.beside is not None:
             with suppress(OSError):
                 self.beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _names() -> Iterator[None]:
+    """Raise OSError where a text can be the name of no file: NUL, lone surrogates."""
+    try:
+        yield
+    except ValueError as error:
+        raise OSError(str(error)) from None
 
 
 def _place_of(path: Path) -> Path | None:
@@ -413,7 +423,9 @@ def open_regular(path: StrPath) -> IO[bytes]:
         It is a directory, or cannot be opened.
     """
     file = os.fspath(path)
-    _refuse_special(Path(file).stat(), file)  # opening a device can have effects
+    with _names():
+        status = Path(file).stat()
+    _refuse_special(status, file)  # opening a device can have effects
 
     def opened(name: str, flags: int) -> int:
         return os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)

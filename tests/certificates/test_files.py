@@ -198,7 +198,8 @@ def test_a_constraint_that_claims_to_be_weak(certified):
     """Spot would believe it, and find that it allows too little."""
     _, path = certified
     constraint = 'HOA: v1\nStates: 2\nStart: 0\nAP: 1 "b"\nAcceptance: 1 Inf(0)\n'
-    constraint += "{}--BODY--\nState: 0\n[!0] 0\n[0] 1\nState: 1\n[t] 0 {{0}}\n--END--\n"
+    constraint += "{}--BODY--\nState: 0\n[!0] 0\n[0] 1\n"
+    constraint += "State: 1\n[t] 0 {{0}}\n--END--\n"
     for claims in ("", "properties: weak\n"):
         forged(path, constraint=constraint.format(claims))
         assert "misses words" in verify_certificate(str(path)).reason
@@ -421,3 +422,31 @@ def test_fairness_by_names_of_components(tmp_path, named):
     assert check(network, **asked, **options).verdict == "holds"
     verified = verify_certificate(path, network)
     assert (verified.result, verified.reason) == ("verified", None)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_names_that_no_file_can_have(certified, name):
+    """They are bad input, like those of files that are not there."""
+    _, path = certified
+    parts = parts_of(path)
+    parts.header["system"]["files"][0]["path"] = name
+    parts.write(path)
+    with pytest.raises(InputError):
+        verify_certificate(str(path))
+    with pytest.raises(InputError):
+        verify_certificate(name)
+
+
+@pytest.mark.parametrize("reduce", ["components", "none"])
+def test_memory_is_announced_before_it_is_taken(certified, reduce):
+    """Whatever numbers of states are declared, of a form or of a component."""
+    system, path = certified
+    if reduce == "none":
+        system.write_text(RING.replace("2, 2)", f"2, {1 << 30})"))
+    check(str(system), "G(a -> F b)", certificate=str(path), reduce=reduce)
+    parts = parts_of(path)
+    for form in parts.header["reduction"]["forms"] if reduce == "components" else ():
+        form["states"] = 1 << 26
+        parts.write(path)
+    with pytest.raises(LtlpipeError, match="memory limit"):
+        verify_certificate(str(path), memory=1000)

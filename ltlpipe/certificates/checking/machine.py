@@ -146,7 +146,10 @@ def _cells(n: int, machine: Machine, contents: Contents) -> dict[int, list[Box]]
     (classes,) = contents.columns(machine.cells, 1)
     (counts,) = contents.columns(machine.cells * n, 1)
     low, high, step = (c.tolist() for c in contents.columns(machine.ranges, 3))
-    if len(counts) and (counts.min() < 1 or counts.sum() != machine.ranges):
+    most = max(machine.ranges, 1)  # sums of more could overflow
+    if len(counts) and not (1 <= counts.min() <= counts.max() <= most):
+        raise RefusedError("a set of values is empty, or not there")
+    if counts.sum() != machine.ranges:
         raise RefusedError("a set of values is empty, or not there")
     parts = [
         range(a, b + 1, s) if s > 0 else range(0)

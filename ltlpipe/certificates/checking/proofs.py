@@ -52,6 +52,7 @@ _BUDGET = 1 << 13  # states of one call of the kernel
 _STATE_WORK = 2.0  # microseconds
 _STEP_WORK = 15.0  # microseconds, of a model
 _BATCH = 256
+_LOCAL_BYTES = 40  # of a state of a component, in tables
 _MOST_RANK = (1 << 31) - 1
 
 
@@ -96,6 +97,8 @@ class StateProof(ABC):
         self.n_entries = len(initial)
         bytes_of_state = 8 * self._n_words + 4 * len(claim.document.clauses)
         self.memory_bytes = claim.document.states * bytes_of_state + 4 * self._n_slots
+        in_block = min(claim.document.block, claim.document.states)
+        self.memory_bytes += in_block * 8 * (len(claim.document.columns) + 2)
         self.transitions = 0
 
     def begin(self) -> None:
@@ -239,6 +242,7 @@ class NetworkProof(StateProof):
         components = network.components
         sizes = [(f"component {i}", c.n_states) for i, c in enumerate(components, 1)]
         super().__init__(network, claim, sizes, [c.initial for c in components])
+        self.memory_bytes += _LOCAL_BYTES * sum(c.n_states for c in components)
 
     def _check_steps(self, batch: Batch, at: np.ndarray) -> Job[None]:
         net = yield from self._tables()

@@ -277,7 +277,9 @@ def possible(network: Network) -> Job[Possible]:
     actions, components = actions_of_labels(network), network.components
     missing = [len(action.participants) for action in network.actions]
     n = sum(lts.n_transitions for lts in components)
-    ticks = Ticks(PHASE, _TRANSITION_WORK, n * _TRANSITION_BYTES)
+    n_bytes = n * _TRANSITION_BYTES + sum(lts.n_states for lts in components)
+    ticks = Ticks(PHASE, _TRANSITION_WORK, n_bytes)
+    yield ticks.progress
     steps: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for i, lts in enumerate(components):
         triples = lts.src.tolist(), lts.label.tolist(), lts.dst.tolist()
@@ -419,9 +421,13 @@ def reduced_network(
     places: dict[int, _Place] = {}  # those that nothing has replaced
     for i, lts in enumerate((yield from _components(network, reduction.trimmed))):
         places[i] = _Place(lts, frozenset([i]))
+    held = 0
     for k, form in enumerate(reduction.forms):
-        grant = yield Progress(PHASE)
-        if form.transitions * 3 * _VALUE_BYTES > grant.memory_bytes:
+        held += (form.transitions * 3 + form.states) * _VALUE_BYTES
+        if reduction.keeps == STEPS and {*form.parts} <= places.keys():
+            held += places[form.parts[0]].lts.n_states * _VALUE_BYTES
+        grant = yield Progress(PHASE, memory_bytes=held)
+        if held > grant.memory_bytes:
             raise StoppedError("memory")
         made, name = _labelled(form, contents), f"form {k + 1}"
         if not places.keys() >= {*form.parts} or len({*form.parts}) < len(form.parts):
