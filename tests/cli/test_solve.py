@@ -269,7 +269,7 @@ def test_ctrl_c_with_workers(presses, big, tmp_path):
         (["--engine", "dask"], "--engine dask goes with --scheduler ADDRESS"),
         (["--scheduler", "tcp://x:1"], "--scheduler goes with --engine dask"),
         (["--attempts", "0"], "--attempts"),
-        (["--attempts", "2"], "--attempts goes with --engine=dask"),
+        (["--attempts", "2"], "--attempts goes with --engine dask"),
     ],
 )
 def test_engines_that_cannot_be(flags, complaint, run, problems, tmp_path):
