@@ -148,6 +148,7 @@ class Inquiry:
         self._held: Verdict | None = None
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
         self._ends: Trace | None = None  # of the search for runs that end
+        self._undecided: Verdict | None = None  # what that has hit a limit before
         self._lasso_seconds: list[float] = []
         self._derived = is_derived(self.asked, self.options)
         if self._derived:  # the job makes it
@@ -235,8 +236,9 @@ class Inquiry:
         """Answer the question, and warn if the answer leans on finite runs."""
         if self.options.deadlock == DEADLOCK_ERROR:
             ended = yield from self._ended()
-            if ended is not None:
+            if ended is not None and ended.verdict == VIOLATED:
                 return ended
+            self._undecided = ended
         found = yield from self._job()
         if found.verdict == VIOLATED and not self.options.finite:
             yield from self._compared_with_title()
@@ -363,8 +365,10 @@ class Inquiry:
     def _holding(self, answered: Question) -> Job[Verdict]:
         """Return the verdict that it holds, with its certificate and its vacuity.
 
-        Not if a part of the system is missing.
+        Not if a part of the system is missing, or a run may end that must not.
         """
+        if self._undecided is not None:
+            return self._undecided
         if isinstance(self.system, Network) and self.system.lacks is not None:
             warn(f"no violation was found, but {self.system.lacks}")
             return self._made(UNKNOWN, MAX_STATES)

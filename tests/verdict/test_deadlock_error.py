@@ -157,3 +157,22 @@ def test_a_run_that_is_known_does_not_change():
     again = check(system, "F a", deadlock="error").finite_run
     assert (again.prefix, again.states.tolist()) == (["a"], [[0], [1]])
     assert again.actions.tolist() == [0]
+
+
+LONG = LTS.from_transitions(
+    [(k, "a", k + 1) for k in range(9)] + [(0, "b", 0), (9, "c", 9)], name="long"
+)
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"), [("G a", "violated"), ("G(a | b | c)", "unknown")]
+)
+@pytest.mark.parametrize("vacuity", [False, True])
+def test_a_search_for_ends_that_hits_a_limit(formula, verdict, vacuity):
+    """An infinite run may violate the formula all the same; nothing is said to hold."""
+    options = {"deadlock": "error", "max_states": 5, "vacuity": vacuity}
+    with silenced():
+        found = check(Network([LONG]), formula, **options)
+    assert found.verdict == verdict
+    assert found.reason == ("max-states" if verdict == "unknown" else None)
+    assert (found.lasso is not None) == (verdict == "violated")
