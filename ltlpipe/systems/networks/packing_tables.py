@@ -112,9 +112,14 @@ class TableBuilder:
         by_label = []
         for component, states in zip(network.components, local, strict=True):
             by_label.append((yield from _steps_by_label(component, states, ticks)))
-        listed_at_once = (s for s in self._steps_of(by_label) if not _is_wide(s))
-        n_moves = sum(map(_n_joint, listed_at_once))
-        ticks.memory_bytes = 2 * n_moves * 8 * (3 * self.n_words + 2)  # while they grow
+        n_entries = 0
+        for action, steps in zip(network.actions, self._steps_of(by_label), strict=True):
+            if _is_wide(steps):  # each state of each participant says where its begin
+                n_entries += sum(len(local[p]) for p in action.participants)
+                n_entries += sum(len(part.src) for part in steps)
+            else:
+                n_entries += _n_joint(steps) * (3 * self.n_words + 2)
+        ticks.memory_bytes = 2 * n_entries * 8  # while they grow
         if ticks.memory_bytes > _SMALL:  # then the limit may end it here
             yield ticks.progress
         every = zip(network.actions, self._steps_of(by_label), strict=True)

@@ -231,6 +231,26 @@ def test_memory_is_announced_before_it_is_taken():
     assert after - before >= words.nbytes
 
 
+def test_memory_of_wide_actions_is_announced_before_it_is_taken():
+    """Each of them has an entry for each state of each participant."""
+    n, n_labels = 20_000, 60
+    names = [f"a{k}" for k in range(n_labels)]
+    src = np.arange(n, dtype=np.int32)
+    numbers = (src % n_labels).astype(np.int32)
+    one = LTS(n, 0, tuple(names), src, numbers, np.roll(src, -1))
+    network = Network([one, one])
+    letters = np.zeros(n_labels, dtype=np.int32)
+    for lts in network.components:
+        complete(reachable_states(lts, Ticks("", 1.0)))
+    tracemalloc.start()
+    try:
+        job = pack_network(network, letters)
+        announced = max(p.memory_bytes for p in job)
+        assert tracemalloc.get_traced_memory()[1] < 1.2 * announced
+    finally:
+        tracemalloc.stop()
+
+
 def test_huge_alphabets_keep_their_transitions():
     """Many states times many labels exceed 64 bits; nothing is taken for equal."""
     n_states, n_labels = 1 << 23, (1 << 18) + 1
