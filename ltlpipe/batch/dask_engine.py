@@ -13,12 +13,16 @@ does not end the Dask worker.
 
 Parcels and replies are bytes made by `ltlpipe.runtime.wire`.  Inputs are sent as files
 once per worker, which keeps their contents as long as `_HELD_BYTES` allow, and puts
-them into its folder under names made of their contents.
+them into its folder: each into one whose name is made of its contents, under its own
+name, which components have; a model and the files that it includes into one, where they
+are to each other as here.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import queue
 import shutil
 import time
@@ -40,7 +44,7 @@ from ltlpipe.batch.pool import (
     lost,
     shared_bytes,
 )
-from ltlpipe.batch.tasks import Activity, file_kind, now
+from ltlpipe.batch.tasks import Activity, now
 from ltlpipe.question.given_options import manner_of
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular, write_bytes
@@ -62,6 +66,7 @@ _LOOK_SECONDS = 0.5  # interval at which the scheduler lists its workers
 _PATIENCE_SECONDS = 10.0  # without any worker, before a warning
 _RESULT_SECONDS = 5.0  # for the way of an answer that is there
 _HELD_BYTES = 1 << 28  # of inputs, per worker and here
+_MODEL = "model"  # the folder of a model that includes others, at a worker
 
 _AWAY = (OSError, SlowError, TimeoutError, CancelledError)
 """The exceptions of Dask for a lost connection."""
@@ -70,7 +75,7 @@ _AWAY = (OSError, SlowError, TimeoutError, CancelledError)
 class Input(NamedTuple):
     """A file, or a network in memory, as it travels."""
 
-    name: str  # digest of its contents, with the suffixes of its format
+    name: str  # digest of its contents; of a file with its own name behind it
     content: bytes
 
 
@@ -389,14 +394,17 @@ class Cluster:
             content = kept(given, system["name"])
             order["task"]["system"] = {**system, "content": content}
         else:
-            manner = manner_of(order["options"])
-            for path in system["files"]:
-                if included_files(path, **manner):
-                    raise UnsupportedError(
-                        f"--engine=dask: {path} includes other files, which are not "
-                        "sent to the cluster; preprocess it, or use --engine=local"
-                    )
-            system["files"] = [kept(self._read(p), p) for p in system["files"]]
+            files, options = system["files"], order["options"]
+            manner = manner_of(options)
+            others = [p for file in files for p in included_files(file, **manner)]
+            system["files"] = [kept(self._read(p), p) for p in files]
+            if others:
+                folders = options.get("include") or ()
+                system["beside"] = {
+                    place: [kept(self._read(path), path), title]
+                    for path in others
+                    for place, title in [_beside(path, files[0], folders)]
+                }
         if "path" in question:
             path = question["path"]
             question["path"] = kept(self._read(path), path)
@@ -415,7 +423,7 @@ class Cluster:
             with open_regular(path) as stream:
                 content = stream.read()
             digest = hashlib.sha256(content).hexdigest()
-            return Input(digest + file_kind(path), content), len(content)
+            return Input(f"{digest}/{os.path.basename(path)}", content), len(content)  # noqa: PTH119
 
         found: Input = self._files.get(path, read)
         return found
@@ -447,8 +455,7 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
         shared = _shared_folder(host, topic)
         shared.mkdir(mode=0o700, parents=True, exist_ok=True)
         order["shared"] = [str(shared), n_bytes]
-    places = _unpack(order["task"], folder, {given.name: given for given in inputs})
-    titles = {place: parcel["titles"][name] for name, place in places.items()}
+    titles = _unpack(order, folder, {i.name: i for i in inputs}, parcel["titles"])
     job = TaskJob(parcel["number"], order, share)
     told = time.monotonic()
     try:
@@ -479,26 +486,61 @@ def _shared_folder(host: Any, topic: str) -> Path:
 
 
 def _unpack(
-    task: dict[str, Any], folder: Path, inputs: Mapping[str, Input]
+    order: dict[str, Any],
+    folder: Path,
+    inputs: Mapping[str, Input],
+    titles: Mapping[str, str],
 ) -> dict[str, str]:
-    """Replace names in a task by files and networks; return the files' paths."""
-    system, question = task["system"], task["question"]
+    """Replace names in an order by files and networks; return titles by paths."""
+    system, question = order["task"]["system"], order["task"]["question"]
+    known: dict[str, str] = {}
+
+    def placed(name: str, place: Path, title: str) -> str:
+        known[str(place)] = title
+        return _placed(place, inputs[name])
+
     if "digest" in system:
         system["content"] = inputs[system["content"]].content
-    names = [*system.get("files", ()), question.get("path")]
-    places = {n: _placed(folder, inputs[n]) for n in names if n is not None}
+    beside = system.pop("beside", {})
+    if beside:  # a folder of its own
+        told = json.dumps([system["files"], sorted(beside.items())])
+        root = folder / hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
+        for place, (name, title) in beside.items():
+            placed(name, root / place, title)
+            shown = os.path.relpath(root / place, root / _MODEL)
+            known[os.path.join(root / _MODEL, shown)] = title  # noqa: PTH118
+        n_folders = len(order["options"].get("include") or ())
+        order["options"]["include"] = [str(root / str(k)) for k in range(n_folders)]
+        folder = root / _MODEL
     if "files" in system:
-        system["files"] = [places[name] for name in system["files"]]
+        system["files"] = [
+            placed(name, folder / (Path(name).name if beside else name), titles[name])
+            for name in system["files"]
+        ]
     if "path" in question:
-        question["path"] = places[question["path"]]
-    return places
+        name = question["path"]
+        question["path"] = placed(name, folder / name, titles[name])
+    return known
 
 
-def _placed(folder: Path, given: Input) -> str:
+def _beside(path: str, model: str, folders: Sequence[str]) -> tuple[str, str]:
+    """Return where a file that a model includes goes at a worker, and its title."""
+    own = os.path.abspath(os.path.dirname(model))  # noqa: PTH100, PTH120
+    shown = os.path.relpath(path, own)
+    title = os.path.join(os.path.dirname(model), shown)  # noqa: PTH118, PTH120
+    places = {_MODEL: own} | {str(k): os.path.abspath(f) for k, f in enumerate(folders)}  # noqa: PTH100
+    for name, folder in places.items():
+        if path.startswith(folder.rstrip(os.sep) + os.sep):
+            return f"{name}/{os.path.relpath(path, folder)}", title
+    raise UnsupportedError(
+        f"--engine=dask: {path} is in no folder that {model} may include files from"
+    )
+
+
+def _placed(path: Path, given: Input) -> str:
     """Return the path of a file, which is written if missing."""
-    path = folder / given.name
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, given.content)
     return str(path)
 

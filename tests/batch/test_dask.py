@@ -157,6 +157,35 @@ def test_the_rows_are_those_of_one_process(cluster, tmp_path):
     assert len(results(tmp_path / "run.sqlite")) == len(tasks)
 
 
+def test_files_that_know_each_other(cluster, tmp_path, monkeypatch):
+    """Models include files, and components have the names of theirs."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("m/own", "far"):
+        (tmp_path / folder).mkdir(parents=True)
+    Path("m/own/f.h").write_text("#define STEP 1\n#define WRONG\n")
+    Path("far/g.h").write_text('#include "deep.h"\n')
+    Path("far/deep.h").write_text("byte y = ;\n")
+    head = '#include "own/f.h"\nbyte x;\n'
+    body = "active proctype P() { do :: x = (x + STEP) % N od }\n"
+    Path("m/model.pml").write_text(head + body)
+    Path("m/wrong.pml").write_text('#include "g.h"\n' + head + body)
+    Path("left.aut").write_text(RING_TEXT)
+    Path("right.aut").write_text(RING_TEXT.replace('"b"', '"c"'))
+    read = {"define": ["N=3"], "include": ["far"]}
+    fair = {"fairness": "weak", "fair_sets": ["left.aut"]}
+    tasks = [
+        *(Task(("m/model.pml",), f, options=read) for f in ("G(x <= 2)", "G(x <= 1)")),
+        Task(("m/wrong.pml",), "G(x <= 2)", options=read),
+        Task(("left.aut", "right.aut"), "GF a", options=fair),
+    ]
+    alone = list(solve_rows(tasks, seed=3))
+    rows = begin(cluster, tmp_path / "run.sqlite", tasks, seed=3)
+    for column in ("verdict", "reason", "message", "configuration"):
+        assert [r.get(column) for r in rows] == [r.get(column) for r in alone]
+    assert [r["verdict"] for r in rows] == ["holds", "violated", "unknown", "holds"]
+    assert "far/deep.h:1" in rows[2]["message"]
+
+
 def test_warnings_travel(cluster, tmp_path):
     """With the names that the user knows."""
     tasks = [Task(RING, "F c | F a")]

@@ -113,7 +113,9 @@ class TableBuilder:
         for component, states in zip(network.components, local, strict=True):
             by_label.append((yield from _steps_by_label(component, states, ticks)))
         n_entries = 0
-        for action, steps in zip(network.actions, self._steps_of(by_label), strict=True):
+        for action, steps in zip(
+            network.actions, self._steps_of(by_label), strict=True
+        ):
             if _is_wide(steps):  # each state of each participant says where its begin
                 n_entries += sum(len(local[p]) for p in action.participants)
                 n_entries += sum(len(part.src) for part in steps)
