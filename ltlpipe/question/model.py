@@ -11,7 +11,7 @@ from ltlpipe.automata.translation import stutter_invariant
 from ltlpipe.logic.folding import MOST_NAMED, folded
 from ltlpipe.logic.formulas import seen_at_ends
 from ltlpipe.logic.history import PLAIN
-from ltlpipe.logic.propositions.syntax import Deadlock, Number, Taken
+from ltlpipe.logic.propositions.syntax import Deadlock, Number, Taken, mentions
 from ltlpipe.question.conditions import COLOURED, MODEL, refuse
 from ltlpipe.question.options import NEVER
 from ltlpipe.question.property import (
@@ -120,10 +120,19 @@ class ModelQuestion(Question):
         self.given = replace(self.given, reasons=reasons)
         self.written = bound_propositions(system, asked, options)
         self.propositions = self.written
+        if fairness is not None:
+            self._refuse_telling("fairness tells how long they stay")
+        if any(mentions(own, Taken) for own in self.written.values()):
+            self._refuse_telling("a proposition about steps tells them")
         formula = asked.formula
         is_plain = formula is not None and formula.dialect == PLAIN
         if formula is not None and is_plain and len(self.written) > MOST_NAMED:
             self._fold(formula)
+
+    def _refuse_telling(self, what: str) -> None:
+        """Refuse what can tell that the model leaves runs out, if it does."""
+        if self.system.only_stuttering:
+            raise UnsupportedError(f"{self.system.only_stuttering}; {what}")
 
     def _fold(self, formula: Formula) -> None:
         """Make the largest parts without temporal operators propositions."""
@@ -219,7 +228,11 @@ class ModelQuestion(Question):
         propositions = list(self.propositions)
         if not self.property.is_trivial:
             refuse_too_many(len(propositions))
-        return self.table(plan, propositions, trace, over_states=True)
+        if self.system.only_stuttering:
+            decision = yield from self.stuttering()
+            if not decision.allowed:
+                self._refuse_telling(decision.reason)
+        return (yield from self.table(plan, propositions, trace, over_states=True))
 
     def product(self, plan: Plan, trace: Trace) -> Job[ModelProduct]:
         """Return the product with all steps of the model."""

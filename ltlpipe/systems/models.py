@@ -65,6 +65,9 @@ class Model(Displayed, ABC):
         All names that propositions may use.
     about : tuple of str
         What to tell people of the model beside its name, in lines.
+    only_stuttering : str
+        Why nothing can be asked of it but stutter-invariant properties of its states,
+        without fairness; empty if anything can.
     processes : tuple of str
         The variables that are the states of processes; none of a net.
     has_colours : bool
@@ -86,6 +89,7 @@ class Model(Displayed, ABC):
     actions: tuple[str, ...]
     vocabulary: Vocabulary
     about: tuple[str, ...] = ()
+    only_stuttering: str = ""
     processes: tuple[str, ...] = ()
     has_colours: bool = False
     is_unfolded: bool = True

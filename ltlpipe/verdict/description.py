@@ -167,6 +167,8 @@ def _of_graph(graph: SpotGraph) -> Description:
 def _about_states(model: Model, shown: dict[str, Any]) -> tuple[str, ...]:
     """Return formulas about one or two variables, and an action of a net."""
     known = [name for name in (*model.processes, *shown) if name in shown]
+    if model.only_stuttering:
+        known = [n for n in known if n not in model.processes and ":" not in n]
     if not known:
         return ("G !deadlock", "F deadlock")
     first, second = (_test(name, shown[name]) for name in (known[0], known[:2][-1]))

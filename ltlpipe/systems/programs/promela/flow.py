@@ -118,6 +118,8 @@ class Flow:
         The place behind the last statement.
     labels : dict
         The place of each label.
+    kept : set of Node
+        Places to which a process can come with control.
     """
 
     def __init__(self, body: syntax.Sequence) -> None:
@@ -131,6 +133,7 @@ class Flow:
                 if edge.target.number < 0:
                     self.nodes.append(edge.target)
                     edge.target.number = len(self.nodes)
+        self.kept = {e.target for n in self.nodes for e in leaving(n) if e.keeps}
         self.labels = {
             name: Point(node, 0).resolved.node
             for name, node in self._labels.items()

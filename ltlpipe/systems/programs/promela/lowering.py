@@ -3,7 +3,8 @@
 Each slot's process has the control flow of all proctypes that can be there, place 0
 being no process.  A statement becomes a transition, or several: one for each channel
 that a variable may stand for, for each place of a message in a channel, and for each
-slot that ``run`` may fill.  A process ends (``-end-``) when there is no younger one.
+slot that ``run`` may fill.  A process ends (``-end-``) when there is no younger one;
+where a plan says so it does before another one is started.
 
 ``else``, ``unless`` and priorities are conditions: that others cannot move.
 """
@@ -262,6 +263,7 @@ class Lowering(Messages):
                 *unescaped,
                 *way.conditions,
                 *self._preferred(frame, node, edge),
+                *self._behind_ends(frame, node, edge, way.start),
             )
             conditions = tuple(c for c in conditions if not _holds(c))
             if any(isinstance(c, Number) and not c.value for c in conditions):
@@ -425,6 +427,32 @@ class Lowering(Messages):
             conditions.append(Binary("!=", Read(states[slot - 1]), Number(0)))
         return tuple(conditions)
 
+    def _behind_ends(
+        self, frame: Frame, node: Node, edge: Edge, start: Transition | None
+    ) -> list[Expression]:
+        """Return that the youngest process need not end before another is started.
+
+        Where control is kept nothing waits for that.
+        """
+        storage, ending = self.storage, self.plan.ending
+        flow, found = storage.flows[frame.proctype], []
+        is_start = any(isinstance(n, syntax.Run) for n in nodes_in(edge.step))
+        if not ending or not is_start or node in flow.kept:
+            return []
+        last = len(storage.states) - 1
+        youngest = range(frame.slot + 1, last + 1)  # any of these, if there is no room
+        if start is not None:
+            youngest = range(max(start.process - 1, frame.slot + 1), start.process)
+        for slot in youngest:
+            for number in ending.intersection(self.plan.slots[slot]):
+                end = storage.flows[number].end.number
+                place = Number(storage.offsets[Frame(slot, number)] + end)
+                may_end = [equal(Read(storage.states[slot]), place)]
+                if start is None and slot < last:
+                    may_end.append(equal(Read(storage.states[slot + 1]), Number(0)))
+                found += [negated(all_of(may_end))] if end > 0 else []
+        return found
+
     def _birth(
         self, run: syntax.Run, born: Frame, frame: Frame
     ) -> tuple[Transition, tuple[Assignment, ...]]:
@@ -473,7 +501,9 @@ def _assign(assignments: Sequence[Assignment], values: list[int]) -> None:
         values[position(target, values)] = converted(evaluate(value, values), bounds)
 
 
-def general_plan(model: syntax.Model, n_slots: int) -> Plan:
+def general_plan(
+    model: syntax.Model, n_slots: int, ending: frozenset[int] = frozenset()
+) -> Plan:
     """Return the plan in which every slot has room for each process that is started.
 
     Those that are there at the beginning have their slots beside.
@@ -494,4 +524,4 @@ def general_plan(model: syntax.Model, n_slots: int) -> Plan:
         slots.append(set())
     for slot in slots[1:]:
         slot |= set(runnable)
-    return Plan(tuple(tuple(sorted(slot)) for slot in slots))
+    return Plan(tuple(tuple(sorted(slot)) for slot in slots), ending=ending)

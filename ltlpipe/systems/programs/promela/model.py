@@ -19,9 +19,14 @@ from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.claims import bound
 from ltlpipe.systems.programs.model import ProgramModel
+from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.formulas import automaton_of
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
-from ltlpipe.systems.programs.promela.planning import MAX_PROCESSES, planned
+from ltlpipe.systems.programs.promela.planning import (
+    MAX_PROCESSES,
+    planned,
+    tells_number,
+)
 from ltlpipe.systems.programs.promela.propositions import (
     ACCEPT,
     DEAD,
@@ -42,7 +47,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
     from ltlpipe.systems.programs.liveness import Forgetting
     from ltlpipe.systems.programs.program import Program
-    from ltlpipe.systems.programs.promela import syntax
     from ltlpipe.systems.programs.promela.lowering import Lowered
     from ltlpipe.systems.programs.promela.storage import Plan, Storage
 
@@ -104,6 +108,11 @@ class _Family:
             return UnsupportedError(
                 f"{name}: more than {n_slots} processes at once, as --processes says"
             )
+        if model.only_stuttering:
+            return UnsupportedError(
+                f"{name}: more processes at once than the {n_slots} that have been "
+                "found by trying the model out: --processes=N gives their number"
+            )
         if n_slots >= MAX_PROCESSES:
             return UnsupportedError(
                 f"{name}: more than {MAX_PROCESSES} processes at once, the limit of "
@@ -137,6 +146,21 @@ class PromelaModel(ProgramModel):
         self.lowered = lowered
         self.tree = lowered.translator.model
         self._family, self.again = family, again
+
+    @property
+    def only_stuttering(self) -> str:  # type: ignore[override]
+        """Why the order in which processes end cannot be asked for, if it cannot."""
+        if not self.lowered.translator.plan.ending:
+            return ""
+        return (
+            f"{self.name}: processes that have ended leave before others are started, "
+            "as otherwise they become many (--processes=N has them stay)"
+        )
+
+    @property
+    def about(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What to tell people of the model."""
+        return (self.only_stuttering,) if self.only_stuttering else ()
 
     @property
     def grown(self) -> int | None:
@@ -267,7 +291,30 @@ class PromelaModel(ProgramModel):
 
     def proposition(self, tree: syntax.Expression) -> propositions.Expression:
         """Return an expression of the model as a proposition about its states."""
+        told = map(self._tells_number, nodes_in(tree))
+        if self.only_stuttering and any(told):
+            raise UnsupportedError(
+                f"{self.only_stuttering}; a proposition tells the number of a process"
+            )
         return bound(self.lowered.translator.value(tree, GLOBAL))
+
+    def _tells_number(self, node: syntax.Tree) -> bool:
+        """Whether an expression tells the number of a process that is started.
+
+        Those of processes that are there at the beginning are known.
+        """
+        if not isinstance(node, syntax.RemoteLabel):
+            return tells_number(node)
+        lowered = self.lowered.translator
+        number = lowered.numbers[node.proctype]
+        flow, plan = lowered.storage.flows[number], lowered.plan
+        started = {slot for run, _, slot in plan.births or ()}
+        own = {slot for slot, known in enumerate(plan.slots) if number in known}
+        if isinstance(node.pid, syntax.Number):
+            own &= {node.pid.value}
+        fixed = len(own) == 1 and own.isdisjoint(started)
+        known = node.pid is None or isinstance(node.pid, syntax.Number)
+        return not (fixed and known) or flow.labels.get(node.label) is flow.end
 
     @cached_property
     def ends(self) -> propositions.Expression:

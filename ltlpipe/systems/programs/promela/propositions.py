@@ -13,7 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ltlpipe.logic.propositions import syntax as generic
-from ltlpipe.runtime.errors import FormulaError, InputError, UnknownNameError
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    InputError,
+    UnknownNameError,
+    UnsupportedError,
+)
 from ltlpipe.runtime.names import nearest
 from ltlpipe.systems.programs.promela.checking import Expressions
 from ltlpipe.systems.programs.promela.parsing import parse_expression
@@ -50,6 +55,10 @@ class Judged(Protocol):
     """A model whose states are judged."""
 
     tree: syntax.Model
+
+    @property
+    def only_stuttering(self) -> str:
+        """Why propositions may not tell the numbers of processes, if so."""
 
     @property
     def written(self) -> Mapping[str, syntax.Expression]:
@@ -98,6 +107,11 @@ class _Lookup:
             return self.model.proposition(self.known[part.text])
         operands = getattr(part, "operands", ())
         if any(isinstance(operand, generic.Text) for operand in operands):
+            if self.model.only_stuttering:
+                raise UnsupportedError(
+                    f"{self.model.only_stuttering}; {part} is about a process by its "
+                    "number"
+                )
             return part  # an action, or a process and its place, by their names
         if isinstance(part, generic.Operation) and (
             part.operator in ("&&", "||", "!") or generic.Name(ACTION) in operands

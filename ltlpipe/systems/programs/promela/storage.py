@@ -78,13 +78,15 @@ class Plan(NamedTuple):
     `births` are the calls of ``run``, by their nodes, with the slot of the process that
     executes it (-1 for any) and that which it may fill; None stands for all.  `fixed`
     are parameters with the same value in every process of a slot.  If a plan
-    `is_complete`, no process ever finds it otherwise.
+    `is_complete`, no process ever finds it otherwise.  Where a process is started, the
+    youngest ends before if it is at its end and of one of the proctypes `ending`.
     """
 
     slots: tuple[tuple[int, ...], ...]
     births: frozenset[tuple[syntax.Run, int, int]] | None = None
     fixed: dict[tuple[int, syntax.Variable], int | Made] = {}  # noqa: RUF012
     is_complete: bool = False
+    ending: frozenset[int] = frozenset()
 
 
 class Frame(NamedTuple):

@@ -1,0 +1,174 @@
+"""Processes that have ended: where they would become many, starts wait for ends."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from ltlpipe import LtlpipeError, check, load
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.programs.promela import planning
+from ltlpipe.systems.programs.promela.lowering import general_plan
+from ltlpipe.systems.programs.promela.model import _Family, promela_model, read_model
+from tests.example_counts import examples
+from tests.systems.programs.promela.random_starts import program_of_starts
+
+CALLS = """\
+chan lock = [0] of { bit };
+byte x;
+proctype G(chan done) { x = 1 - x; done!0 }
+proctype F(chan done) {
+    chan child = [1] of { bit };
+    lock!0; run G(child); child?0; lock?0; done!0
+}
+proctype M() { do :: lock?0; lock!0 od }
+active proctype W1() { far: (x > 9) }
+init {
+    chan c = [1] of { bit };
+    run M();
+    do :: run F(c); c?0 :: break od
+}
+"""
+
+SHAPES = (
+    *("GF A", "FG A", "G A", "F A", "A U B", "G(A -> F B)", "G(A -> (B U C))"),
+    *("F(A && F B)", "(GF A) -> (GF B)", "!(A U (B U C))", "FG(A -> B)"),
+)
+PROPOSITIONS = (
+    *("x == 1", "y == 1", "x > y", "n == 2", "n == 1", "len(q) == 1"),
+    *("_valid_end", "np_", "deadlock", "_fault"),
+)
+
+
+def load_text(folder, text, **options):
+    (folder / "m.pml").write_text(text)
+    return load(folder / "m.pml", **options)
+
+
+def test_a_loop_that_calls_functions_has_few_processes(tmp_path):
+    model = load_text(tmp_path, CALLS)
+    assert len(model.program.processes) == 5
+    assert "processes that have ended leave" in model.about[0]
+    assert check(model, "G (x < 2)").verdict == "holds"
+    assert check(model, "G !(W1[0]@far && x > 1)").verdict == "holds"
+    found = check(model, "G !(x == 1 && F (x == 0))")
+    assert found.verdict == "violated"
+    assert check(model, "G (x < 2)", reduce="none", emptiness="se05").verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("formula", "options"),
+    [
+        ("G (x == 1 -> X (x < 2))", {}),
+        ("G (x < 2)", {"fairness": "weak"}),
+        ("G (_nr_pr < 5)", {}),
+        ("G (_last < 5)", {}),
+        ("G !(M[2]@end)", {}),
+        ("G (F[3]:done == 0)", {}),
+        ("G F 'init[1]' == '-end-'", {}),
+    ],
+)
+def test_what_can_tell_is_refused(tmp_path, formula, options):
+    model = load_text(tmp_path, CALLS.replace("do :: lock", "end: do :: lock"))
+    with pytest.raises(LtlpipeError, match="processes that have ended leave before"):
+        check(model, formula, **options)
+    exact = load_text(tmp_path, CALLS.replace("do :: lock", "end: do :: lock"))
+    assert exact.about
+
+
+def test_with_a_number_of_processes_they_stay(tmp_path):
+    model = load_text(tmp_path, CALLS, processes=6)
+    assert not model.about
+    with pytest.raises(LtlpipeError, match="more than 6 processes at once"):
+        check(model, "G (x < 2)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x = 1 - x", "x = _pid % 2"),
+        ("run G(child)", "x = run G(child)"),
+        ("(x > 9)", "M[2]@e"),
+        ("active proctype W1()", "active proctype W1() provided (x < 5)"),
+        ("(x > 9)", "(_nr_pr > 9)"),
+    ],
+)
+def test_statements_that_tell_numbers_stand_in_the_way(old, new):
+    text = CALLS.replace("do :: lock?0", "e: do :: lock?0").replace(old, new)
+    assert new in text
+    assert not planning.unnoticed_ends(read_model(text, "m.pml"))
+
+
+@pytest.mark.parametrize(
+    ("globals_", "statement", "others"),
+    [
+        ("chan g;", "g = child", ["G", "M", "W1", "init"]),
+        ("chan g = [1] of { chan };", "g!child; g?done", ["G", "M", "W1"]),
+    ],
+)
+def test_a_process_whose_channels_others_know_stays(globals_, statement, others):
+    text = globals_ + CALLS.replace("lock!0; run", f"{statement}; lock!0; run")
+    model = read_model(text, "m.pml")
+    names = [model.proctypes[n].name for n in planning.unnoticed_ends(model)]
+    assert sorted(names) == others
+
+
+def both_ways(text):
+    """A model, and the one whose starts wait; None without it."""
+    tree = read_model(text, "m.pml")
+    ending = planning.unnoticed_ends(tree)
+    if not ending:
+        return None
+    exact = complete(promela_model(tree))
+    found = complete(planning._tried(tree, general_plan(tree, 10, ending)))
+    if exact.about or not found.is_complete:
+        return None
+    plan = planning._narrowed(tree, found)._replace(ending=ending)
+    return exact, _Family(tree, plan, can_grow=False).model(assertions=True)
+
+
+def states_of(model):
+    """The number of states; None if they are many."""
+    waiting = [model.initial()]
+    seen = set(waiting)
+    for state in waiting:
+        for step in model.each_step(state):
+            if step.state not in seen:
+                seen.add(step.state)
+                waiting.append(step.state)
+        if len(seen) > 3000:
+            return None
+    return len(seen)
+
+
+def compare_verdicts(seeds):
+    fewer = 0
+    for seed in seeds:
+        text = program_of_starts(seed)
+        models = both_ways(text)
+        numbers = [states_of(model) for model in models or ()]
+        if not numbers or None in numbers:
+            continue
+        assert numbers[1] <= numbers[0], text
+        fewer += numbers[1] < numbers[0]
+        rng = random.Random(seed)
+        for _ in range(4):
+            shape = rng.choice(SHAPES)
+            formula = re.sub(
+                "[ABC]", lambda _, r=rng: f"({r.choice(PROPOSITIONS)})", shape
+            )
+            found = [check(model, formula).verdict for model in models]
+            assert found[0] == found[1], (seed, formula, text)
+    assert fewer
+
+
+def test_verdicts_are_the_same_with_starts_that_wait():
+    compare_verdicts(range(examples(8)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_more_verdicts_are_the_same_with_starts_that_wait(part):
+    compare_verdicts(range(1000 + 200 * part, 1200 + 200 * part))
