@@ -102,9 +102,10 @@ def continued(question: Question, run: Run | None) -> Job[Run | None]:
     moves = instant.Moves(steps, universal(), stutter=question.stutters)
     most = int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES)))
     found = None
-    for limit in (min(_FEW_STATES, most), most):  # in depth soon, too
-        if found is None:
-            found = (yield from instant.search(moves, max_states=limit)).run
+    with suppress(OverflowError):  # numbers beyond 64 bits
+        for limit in (min(_FEW_STATES, most), most):  # in depth soon, too
+            if found is None:
+                found = (yield from instant.search(moves, max_states=limit)).run
     if found is None:
         return None
     return Run(
@@ -214,7 +215,7 @@ def tightened_in_python(
         table, starts = known
         moves = instant.Moves(system, table, stutter=question.stutters)
         outcome = yield from instant.search_of(question, moves, most_states, starts)
-    except (TooLargeError, UnsupportedError):  # there are too many marks, say
+    except (TooLargeError, UnsupportedError, OverflowError):  # of marks, or numbers
         return best
     if outcome.run is None:
         return best

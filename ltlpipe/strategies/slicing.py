@@ -58,6 +58,9 @@ a network, and for each proposition of a letter of a model.
 _LONGEST = 20_000
 """Steps of a run of a network that is sliced."""
 
+_MOST = (1 << 63) - 1
+"""The largest value in a state of a model's run."""
+
 _LARGEST = 4_000_000
 """Values in all states of a model's run that is tried: each takes some ten bytes."""
 
@@ -315,13 +318,13 @@ class _Thinner:
         return fewer if (yield from self._violates(fewer)) else None
 
     def _after(self, state: Valuation, action: int) -> Valuation | None:
-        """Return where an action leads; None if it is not enabled."""
+        """Return where an action leads; None if not enabled, or beyond 64 bits."""
         if action < 0:
             is_dead = next(self._system.each_step(state), None) is None
             return state if is_dead else None
         for step in self._system.steps_by(state, action):
             if step.action == action:
-                return step.state
+                return step.state if max(step.state, default=0) <= _MOST else None
         return None
 
     def _violates(self, steps: _Left) -> Job[bool]:

@@ -517,7 +517,7 @@ class Portfolio:
             return answer if has_answered else Answer(FOUND, reason=answer.reason)
         self._close(entry, "dropped out", answer.reason)
         named = entry.strategy.is_named(self._question.options)
-        if answer.kind == NOT_APPLICABLE and named:
+        if answer.kind == NOT_APPLICABLE and named and not entry.trace.has_found:
             refusal = f"{entry.strategy.name} cannot be used: {answer.reason}"
             raise entry.error or UnsupportedError(refusal)
         if answer.kind == INCONCLUSIVE and answer.reason is not None:
@@ -550,7 +550,9 @@ class Portfolio:
         return UnsupportedError(f"{error}{''.join(others)}") if others else error
 
     def _given_up(self) -> Answer:
-        """Return the reason why there is no answer."""
+        """Return the reason why there is no answer, or no run of a violation."""
+        if self.has_found:  # by strategies that have dropped out
+            return Answer(FOUND, "no strategy has a run")
         if self._reasons:
             return Answer(INCONCLUSIVE, self._reasons[-1])
         has_failed = any(entry.error is not None for entry in self._begun)

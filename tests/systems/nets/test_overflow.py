@@ -133,3 +133,30 @@ def test_places_that_are_gone_leave_63_bits(options):
         "lasso-limit",
         None,
     )
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_a_run_is_not_shortened_beyond_63_bits(seed):
+    """Without u between them, two steps t would give p more tokens than fit."""
+    net = PetriNet(
+        [Place("p", "p", MAX_TOKENS - 1), Place("q", "q")],
+        [
+            Transition("t", "t", {}, {0: 1, 1: 1}),
+            Transition("u", "u", {0: 1}, {}),
+            Transition("v", "v", {0: 1}, {0: 1}),
+        ],
+    )
+    found = check(net, "G(q<2)", seed=seed, max_states=2000)
+    if found.verdict == "violated":
+        assert found.lasso.states.max() <= MAX_TOKENS
+
+
+@pytest.mark.parametrize("options", [{}, {"seed": 1}, {"seed": 1, "shortest": True}])
+def test_a_run_is_not_continued_beyond_63_bits(options):
+    """It violates the formula as it is."""
+    half = (MAX_TOKENS >> 1) + 1
+    places = [Place("p", "p"), Place("q", "q", 3)]
+    net = PetriNet(places, [Transition("t", "t", {1: 1}, {0: half})])
+    found = check(net, "X X 0", **options)
+    assert (found.verdict, found.reason) == ("violated", None)
+    assert len(found.finite_run.actions) <= 1

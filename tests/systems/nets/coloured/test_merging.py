@@ -17,9 +17,10 @@ from ltlpipe.runtime.errors import SystemWarning
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.linear import proof_of, skeleton_of
-from ltlpipe.systems.nets.coloured import symmetric, unfolding
+from ltlpipe.systems.nets.coloured import merging, symmetric, unfolding
 from ltlpipe.systems.nets.coloured.merging import ClassCells
 from ltlpipe.systems.nets.coloured.net import (
+    CYCLIC,
     EMPTY,
     RANGE,
     TRUE,
@@ -125,6 +126,43 @@ def test_runs_take_differences_of_merged_places():
     net = SymmetricNet(rows_net(Sum(tuple(own)), others))
     assert complete(net.merging()) is not None
     assert check(net, "G(a == 3)", reduce="structural").verdict == "violated"
+
+
+def wheels(*sizes):
+    """Build a net of wheels that turn together, by one colour at a time."""
+    names = [tuple(map(str, range(n))) for n in sizes]
+    return ColouredNet(
+        "wheels",
+        tuple(Sort(f"s{k}", f"s{k}", CYCLIC, n, n) for k, n in enumerate(names)),
+        tuple(Variable(f"x{k}", f"x{k}", k) for k in range(len(sizes))),
+        tuple(
+            ColouredPlace(f"p{k}", f"p{k}", (k,), Tokens(1, (Constant(0),)))
+            for k in range(len(sizes))
+        ),
+        (
+            ColouredTransition(
+                "turn",
+                "turn",
+                TRUE,
+                tuple((k, Tokens(1, (Bound(k, 0, n),))) for k, n in enumerate(sizes)),
+                tuple((k, Tokens(1, (Bound(k, 1, n),))) for k, n in enumerate(sizes)),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize("reduce", ["structural", "walks,structural"])
+def test_a_violation_is_known_though_its_run_gets_no_colours(reduce, monkeypatch):
+    """All strategies drop out: two wheels are as before after 15 turns, which is late.
+
+    The verdict is not lost, nor is a strategy refused that is named.
+    """
+    net = SymmetricNet(wheels(3, 5))
+    monkeypatch.setattr(merging, "_MOST_STEPS", 10)
+    found = check(net, "F(p0 == 2)", reduce=reduce)
+    told = found.verdict, found.reason, found.lasso
+    assert told == ("violated", "lasso-limit", None)
+    assert "repeats no marking soon" in str(found.plan.tried)
 
 
 def test_names_with_colours_are_not_merged():
