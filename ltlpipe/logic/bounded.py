@@ -39,6 +39,8 @@ OF_TWO = rf"[URV]\s*({_BOUNDS}|{_AT_MOST})"
 
 BOUNDED = re.compile(rf"(?<![\w.\\])({OF_ONE}|{OF_TWO})")
 
+_BEHIND = re.compile(r"[\w)\]\"'](?<!\b[XFG])\s*$")
+
 _PARTS = re.compile(r"([A-Z])\s*(?:\[\s*(.*?)\s*(!?)\s*\]|<=\s*(\d+))", re.DOTALL)
 
 
@@ -81,7 +83,12 @@ def bounds_of(operator: str) -> Bounds | None:
 
 def steps_in(text: str) -> int:
     """Return what the bounds of a formula without quotes come to together."""
-    numbers = (re.findall(r"\d+", found[0]) for found in BOUNDED.finditer(text))
+    numbers = (
+        re.findall(r"\d+", found[0])
+        for found in BOUNDED.finditer(text)
+        # Without an operand before it the letter of `U<=2000` is a name.
+        if found[0][0] not in "URV" or _BEHIND.search(text[: found.start()][-99:])
+    )
     return sum(max(map(int, some), default=0) for some in numbers)
 
 

@@ -2,8 +2,9 @@
 
 A file holds one formula per line; comments begin with ``#``, ``//`` or ``--``, also
 behind a formula, and a number or a name with a colon before a formula (``0: G a``,
-``safe: G a``) is what it is called and no part of it.  So is the name of a line
-``# name: safe`` right before a formula, and that of a block of Promela,
+``safe: G a``) is what it is called and no part of it; a name that could as well be part
+of a proposition (``P:y == 0``, a variable of a process) is refused.  Names are also
+those of a line ``# name: safe`` right before a formula, and of a block of Promela,
 ``ltl safe { [] a }``, which may go over several lines.  In the catalogue of Dwyer,
 Avrunin and Corbett a line ``P is false:`` is a heading, and the scope before a formula
 (``Before R  <>R -> (!P U R)``) is what it is called, behind the heading.  ``LTLSPEC``
@@ -11,8 +12,8 @@ of NuSMV, with or without a name, and a semicolon behind a formula are no part o
 comment of C may go over several lines.
 
 ``#define NAME TEXT`` says what a name stands for in the formulas that follow, as in
-files of Spin and DiVinE; where a file has nothing else, ``#property`` precedes a
-formula, as in the lists of DiVinE.
+files of Spin and DiVinE, and goes on behind a backslash at the end of a line; where a
+file has nothing else, ``#property`` precedes a formula, as in the lists of DiVinE.
 
 Lists of properties with a header ``#K:`` before each formula, whatever their suffix,
 files of the Model Checking Contest (``.xml``, `ltlpipe.logic.mcc`), and tables
@@ -212,7 +213,8 @@ _NAME_BEFORE = re.compile(r"#\s*name\s*:\s*(.*\S)", re.IGNORECASE)
 _BEGUN = re.compile(r"ltl\b[^{}:]*\{")
 _OF_NUSMV = re.compile(r"LTLSPEC\b\s*(?:NAME\b\s*)?")
 _UNFINISHED = re.compile(r"LTLSPEC(?:\s+NAME\s+[^\s:]+\s*:=)?")
-_MACRO = re.compile(r"#define\s+(\w+)(\(?)\s*(.*)")
+_DEFINE = "#define"
+_MACRO = re.compile(_DEFINE + r"\s+(\w+)(\(?)\s*(.*)")
 _PROPERTY = re.compile(r"#property\s+")
 _BLOCK = re.compile(r"ltl(?:\s+([A-Za-z_]\w*))?\s*\{(.*)\}\s*;?", re.DOTALL)
 _SCOPE = re.compile(
@@ -288,7 +290,9 @@ def read_asked(path: StrPath) -> list[Asked]:
     name = os.fspath(path)
     suffix = split_suffix(name)[1]
     if suffix == ".xml":
-        return list(_properties(name))
+        found = list(_properties(name))
+        _refuse_twice((each.formula for each in found), name)
+        return found
     if suffix in _TABLES:
         found = [
             Asked(_parsed(each.text, name, each.line, name=each.name))
@@ -317,8 +321,9 @@ def _numbered(found: list[Asked], name: str) -> list[Asked]:
     _refuse_twice((each.formula for each in found), name)
     if any(each.number is not None for each in found):
         return found
+    taken = {each.formula.name for each in found}  # another one may be called 2
     return [
-        each._replace(formula=_counted(each.formula, k))
+        each if str(k) in taken else each._replace(formula=_counted(each.formula, k))
         for k, each in enumerate(found, 1)
     ]
 
@@ -364,6 +369,7 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
             called, text = heading + scope[1], content[scope.end() :]
         elif (naming := _NAMING.match(content)) is not None:
             called, text = naming[1], content[naming.end() :]
+            _refuse_either(content, naming, name, line)
         text, known, called = " ".join(text.split("\n")).strip(), called, None
         try:
             text = _expanded(text.rstrip("; \t"), macros)
@@ -374,6 +380,23 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
             raise InputError(message, file=name, line=line) from None
         formula = _parsed(text, name, line, number=number, name=known)
         yield Asked(formula, number)
+
+
+def _refuse_either(text: str, naming: re.Match[str], file: str, line: int) -> None:
+    """Refuse a name with a colon that may be the process of a variable as well."""
+    colon = naming.end() - 1
+    if re.match(r"\w:[^\W\d]", text[colon - 1 :]) is None:
+        return
+    try:
+        parse(text.rstrip("; \t"))
+    except FormulaError:
+        return
+    own, rest = text[:colon], text[colon + 1 :]
+    message = (
+        f"{text[:40]!r} may be a formula called {own!r}, or one about something of "
+        f"{own!r}: write '{own}: {rest[:40]}' or '({text[:40]})'"
+    )
+    raise InputError(message, file=file, line=line)
 
 
 def _define(macro: re.Match[str], macros: dict[str, str], file: str, line: int) -> None:
@@ -430,7 +453,10 @@ def _without_blocks(lines: Sequence[str], file: str) -> Iterator[str]:
                 _, closed, line = line.partition("*/")
                 opened = None if closed else opened
                 continue
-            found = (f for f in _COMMENT.finditer(line) if f["comment"] or f["block"])
+            is_macro = line.lstrip().startswith(_DEFINE)
+            begin = line.index("#") + 1 if is_macro else 0
+            found = _COMMENT.finditer(line, begin)
+            found = (f for f in found if f["comment"] or f["block"])
             first = next(found, None)
             if first is None or first["comment"]:
                 kept, line = kept + line, ""
@@ -455,7 +481,7 @@ def _uncommented(line: str) -> str:
 
 
 def _statements(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
-    """Yield lines that are not blank, and blocks of Promela, with their first line.
+    """Yield lines that are not blank, and what goes on behind, with the first line.
 
     Raises
     ------
@@ -465,6 +491,8 @@ def _statements(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
     numbered = iter(enumerate(lines, start=1))
     for line, text in numbered:
         content = text.strip()
+        while content.startswith(_DEFINE) and content.endswith("\\"):
+            content = f"{content[:-1]} {next(numbered, (0, ''))[1].strip()}"
         while _UNFINISHED.fullmatch(content) or (
             _BEGUN.match(content) and content.count("{") > content.count("}")
         ):
@@ -538,7 +566,7 @@ def _properties(file: str) -> Iterator[Asked]:
         if is_formula:
             yield Asked(_parsed(text, file, line, name=name))
         else:
-            place: dict[str, Any] = {"file": file, "line": line}
+            place: dict[str, Any] = {"file": file, "line": line, "name": name}
             yield Asked(FormulaError(f"{name}: {text}", formula=name, **place))
 
 

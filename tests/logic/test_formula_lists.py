@@ -228,3 +228,51 @@ def test_separators_within_a_line_of_json(tmp_path):
     path = tmp_path / "f.jsonl"
     path.write_text('{"formula": "G a", "remark": "x\u2028y"}\n"F a"\n')
     assert [formula.text for formula in read_formulas(path)] == ["G a", "F a"]
+
+
+def test_macros_as_in_c(tmp_path):
+    """They go on behind a backslash, and may have comments of C in them."""
+    text = " #define p x == 1 /* one */ && \\\n  y\n#define q \\\n z\nG p\nF q\n"
+    path = written(tmp_path, "f.ltl", text)
+    plain = written(tmp_path, "g.ltl", "G (x == 1 && y)\nF z\n")
+    assert told(path) == told(plain)
+    assert [f.line for f in read_formulas(path)] == [5, 6]
+    path = written(tmp_path, "h.ltl", "G a\n#define p a \\\n")
+    assert told(path) == [("1", "Ga")]
+
+
+@pytest.mark.parametrize(
+    "text", ["P:y == 0", "P:y", "one:two U three;", "P:X == 0", "P: X:y", "p.q:r"]
+)
+def test_a_name_that_may_be_a_process(text, tmp_path):
+    """`P:y == 0` is about a variable of P, where there is one."""
+    path = written(tmp_path, "f.ltl", f"G a\n{text}\n")
+    if text[2:3] == " ":
+        assert told(path)[1] == ("P", '"X:y"')
+        return
+    with pytest.raises(InputError, match=r"f\.ltl:2: .* may be a formula called"):
+        read_formulas(path)
+    path.write_text(f"({text.rstrip(';')})\n{text.replace(':', ': ')}\n")
+    one, two = read_formulas(path)
+    assert ":" in "".join(one.propositions)
+    assert two.name == text.partition(":")[0]
+
+
+def test_names_without_a_blank(tmp_path):
+    """They are names where what follows them is no name."""
+    path = written(tmp_path, "f.ltl", "a:G x\nb:[]x\nc:!x\nd:(x)\n0:x\ne:=x\n")
+    assert [f.identifier for f in read_formulas(path)] == [*"abcd", "0", "e"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.ltl", "# name: 2\nG a\nF b\n"),
+        ("f.json", '[{"name": "2", "formula": "G a"},\n "F b"]'),
+    ],
+)
+def test_names_that_are_numbers_of_others(name, text, tmp_path):
+    """No two formulas of a file have one identifier."""
+    path = written(tmp_path, name, text)
+    line = 3 if name == "f.ltl" else 2
+    assert told(path) == [("2", "Ga"), (f"{name}:{line}", "Fb")]

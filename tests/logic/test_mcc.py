@@ -141,7 +141,7 @@ def test_large_files_are_parsed_by_a_worker(file):
 
     assert formula.text == f"G ({'+'.join(f'GRUXFM_{k}' for k in range(3000))}<=1)"
     assert isinstance(error, FormulaError)
-    assert identifier(error) == "LTL.xml.gz:8"
+    assert identifier(error) == "Net-01"
 
 
 @pytest.mark.parametrize(
@@ -175,6 +175,13 @@ def test_what_is_no_ltl(content, message, file):
     assert message in caught.value.message
     good, bad = read_formulas(path, collect_errors=True)
     assert (good.name, bad.message) == ("Net-00", caught.value.message)
+    assert identifier(bad) == "Net-01"  # under which the contest expects an answer
+
+
+def test_an_id_that_stands_twice(file):
+    path = file(of("<true/>", "<true/>").replace("Net-01", "Net-00"))
+    with pytest.raises(InputError, match=":8: a second formula 'Net-00'"):
+        read_formulas(path)
 
 
 ENTITIES = """<!DOCTYPE x [<!ENTITY a "aaaa">]>

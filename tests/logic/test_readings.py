@@ -89,6 +89,10 @@ def test_what_looks_like_bounds():
     """An element of an array that is called like an operator, and a comparison."""
     assert parse("R[5]==1 & X[2] > 0").propositions == ("0<X[2]", "R[5]==1")
     assert parse("F <= 3 && U <= 3").propositions == ("F<=3", "U<=3")
+    assert parse("G(U<=2000)").propositions == ("U<=2000",)
+    assert parse("G !R <= 900 | V<=900").propositions == ("R<=900", "V<=900")
+    with pytest.raises(FormulaError, match="bounds of 2,000 steps"):
+        parse("(a) U<=2000 b")
 
 
 @pytest.mark.parametrize("past", [False, True], ids=["plain", "past"])

@@ -24,7 +24,7 @@ from ltlpipe.logic.propositions.syntax import (
     nodes_in,
     variables_in,
 )
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.errors import FormulaError, LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.fields import row_of
@@ -474,7 +474,21 @@ class DveModel(ProgramModel):
         """Return a proposition with its names bound; warn of those with two meanings.
 
         A variable of a process may be called like one of its states.
+
+        Raises
+        ------
+        FormulaError
+            It is a process and nothing else, as in ``P->x``, or as any model says.
         """
+        if isinstance(proposition, Name):
+            number = self.vocabulary.variables.get(proposition.text, -1)
+            if number in self.vocabulary.texts:
+                message = (
+                    f"{text} is a process, neither true nor false: write {text}.x for "
+                    f'its variable x ({text}->x in the model), {text}=="s" for its '
+                    "state s"
+                )
+                raise FormulaError(message, formula=text)
         for part in nodes_in(proposition):
             name = part.text if isinstance(part, Name) else ""
             process, _, own = name.partition(".")

@@ -8,7 +8,7 @@ from unittest.mock import PropertyMock, patch
 import pytest
 
 import ltlpipe
-from ltlpipe import InputError, UnsupportedError
+from ltlpipe import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.programs.program import Program
@@ -434,6 +434,18 @@ def test_a_variable_that_is_called_like_a_state():
     with pytest.warns(LtlpipeWarning, match="'P.s' is a variable and a state of P"):
         assert ltlpipe.check(model, "F P.s").verdict == "violated"
     assert ltlpipe.check(model, 'P=="s" & F P.t').verdict == "holds"
+
+
+def test_an_arrow_behind_a_process():
+    """It is DiVinE's for a variable, and an implication in formulas: P is neither."""
+    model = read_dve_model(
+        "process P { byte x = 1; state s; init s; trans s -> s { }; } system async;",
+        "model.dve",
+    )
+    with pytest.raises(FormulaError, match=r"P is a process, .* write P\.x for"):
+        ltlpipe.check(model, "G (P->x == 0)", unknown="never")
+    assert ltlpipe.check(model, 'G (P=="s" -> P.x == 0)').verdict == "violated"
+    assert ltlpipe.check(model, "G (P == 0)").verdict == "holds"
 
 
 def test_loading(tmp_path):
