@@ -22,6 +22,7 @@ from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame
 from ltlpipe.batch.tasks import DECLARED, Digests, key_of, settings_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_of
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError, ReplayError
@@ -300,9 +301,13 @@ class _Inputs:
 
 
 def question_in(identity: str) -> str:
-    """Return the identity of a question, whatever the options of the search."""
+    """Return the identity of a question, whatever the options of the search.
+
+    What else is told makes another question: names of files, options of old stores.
+    """
     system, question, options = json.loads(identity)
-    meant = {name: value for name, value in options.items() if name in QUESTION_OPTIONS}
+    of_search = {*OPTIONS, DECLARED}.difference(QUESTION_OPTIONS)
+    meant = {name: value for name, value in options.items() if name not in of_search}
     return json.dumps([system, question, meant], sort_keys=True)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe import LtlpipeError, check, load, verify
+from ltlpipe import LtlpipeError, check, load, solve, verify
 from ltlpipe.batch.answering import Systems, answer
 from ltlpipe.batch.stored_rows import insertion, sealed, stored_rows
 from ltlpipe.batch.tasks import AutomatonFile, Task
@@ -170,6 +170,23 @@ def test_double_solved_tasks(system, tmp_path):
     assert findings(store) == ["confirmed", "refuted", "on-trust"]
     store = make_store(tmp_path / "b.sqlite", [(task, none), (other, result())])
     assert findings(store) == ["contradicted", "contradicted"]
+
+
+def test_names_of_files_are_part_of_a_question(tmp_path):
+    """Sets of fairness may name components, which have the names of their files."""
+    texts = [f'des (0, 1, 1)\n(0, "{name}", 0)\n' for name in "ab"]
+    tasks = []
+    for folder, names in (("x", ("l.aut", "r.aut")), ("y", ("r.aut", "l.aut"))):
+        (tmp_path / folder).mkdir()
+        files = tuple(str(tmp_path / folder / name) for name in names)
+        for file, text in zip(files, texts, strict=True):
+            Path(file).write_text(text)
+        options = {"fairness": "weak", "fair_sets": ["l.aut"]}
+        tasks.append(Task(files, "G F a", options=options))
+    found = solve(tasks, store=tmp_path / "run.sqlite")
+    assert found["verdict"].tolist() == ["holds", "violated"]
+    findings = verify(tmp_path / "run.sqlite")["finding"]
+    assert findings.tolist() == ["on-trust", "confirmed"]
 
 
 def test_files_that_have_gone(system, tmp_path):
