@@ -365,7 +365,7 @@ class Origins:
 
     def __init__(self, path: StrPath) -> None:
         self.runs: list[RunOfStore] = []
-        self._of_task: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._of_task: dict[str, list[tuple[tuple[str, ...], str, Any]]] = {}
         self._digests = Digests()
         with reading(path) as db:
             for number, command, *others in db.execute(
@@ -378,20 +378,25 @@ class Origins:
             for row in stored_rows(db, "tasks"):
                 if row.objection is None:
                     files = tuple(json.loads(row.said["place"])[0])
-                    origin = files, row.said["identity"]
+                    inputs = json.loads(row.said["inputs"] or "{}")
+                    origin = files, row.said["identity"], inputs.get("automaton")
                     self._of_task.setdefault(row.said["key"], []).append(origin)
 
     def files(self, key: str, versions: tuple[str, str]) -> tuple[str, ...] | None:
         """Return files that still hold the system of a task, by its key.
 
         The versions are those of the ltlpipe and the Spot that answered it.  None if
-        the files have changed or do not exist; and for properties given by an
-        automaton, whose file is not recorded.
+        the files have changed or do not exist, or that of an automaton has.
         """
-        for files, identity in self._of_task.get(key, ()):
-            system, (kind, _), options = json.loads(identity)
-            unchanged = list(self._digests.system(files, options)) == system
-            if kind == "formula" and unchanged and key_of(identity, versions) == key:
+        for files, identity, automaton in self._of_task.get(key, ()):
+            system, (kind, asked), options = json.loads(identity)
+            known = list(self._digests.system(files, options)) == system
+            if kind == "automaton" and automaton is not None:
+                told = self._digests.system((automaton,), {})
+                known = known and told == (asked.partition(" ")[0],)
+            elif kind != "formula":
+                continue
+            if known and key_of(identity, versions) == key:
                 return files
         return None
 

@@ -71,6 +71,16 @@ class AutomatonFile:
     line: int | None = None
     name: str | None = None  # which automaton it is, if the file may hold several
 
+    @property
+    def title(self) -> str:
+        """What it is called: its name, or its file as the table names that."""
+        path = PurePath(self.path)
+        if self.file is None:
+            return self.name or path.name
+        folder = PurePath(self.file).parent
+        below = path.relative_to(folder) if path.is_relative_to(folder) else path
+        return self.name or str(below)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -165,7 +175,7 @@ def identity_of(
     if isinstance(formula, InputError):
         return PurePath(formula.file).name, None
     if isinstance(formula, AutomatonFile):
-        return formula.name or PurePath(formula.path).name, None
+        return formula.title, None
     return identifier(formula), formula_text(formula)
 
 

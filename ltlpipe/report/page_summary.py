@@ -213,11 +213,11 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
     plain["asked"] = [_meaning(text) for text in plain["configuration"]]
     if not source.says_options:
         return [], 0
+    # A formula is the same question under each of its names, and an automaton is not.
+    asked = plain["formula"].fillna(plain["formula_id"])
     is_known = plain["configuration"].notna()
     decided = plain[is_known & plain["verdict"].isin([HOLDS, VIOLATED])]
-    # A formula is the same question under each of its names.
-    plain["formula"] = plain["formula"].fillna(plain["formula_id"])
-    question = ["system", "formula", "asked"]
+    question = [decided["system"], asked[decided.index], decided["asked"]]
     place = decided.groupby(question, dropna=False, sort=False).ngroup()
     answers = decided["verdict"].groupby(place).transform("nunique")
     doubtful = place[answers > 1]

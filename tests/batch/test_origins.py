@@ -72,7 +72,7 @@ def test_a_file_that_changes_in_between(ring, tmp_path):
 
 
 def test_systems_without_files_and_automata(ring, tmp_path):
-    """A network in memory has none; the file of an automaton is not noted."""
+    """A network in memory has none; an automaton has to be what it was, too."""
     memory = Network([LTS.from_transitions([(0, "a", 0)])], str(ring))
     automaton = tmp_path / "never.hoa"
     automaton.write_text("HOA: v1")
@@ -80,7 +80,10 @@ def test_systems_without_files_and_automata(ring, tmp_path):
         (Task(memory, "G a"), result()),
         (Task((str(ring),), AutomatonFile(str(automaton))), result()),
     ]
-    assert files_of(make_store(tmp_path / "run.sqlite", tasks)) == [None, None]
+    store = make_store(tmp_path / "run.sqlite", tasks)
+    assert files_of(store) == [None, (str(ring),)]
+    automaton.write_text("HOA: v1\n")
+    assert files_of(store) == [None, None]
 
 
 def test_equal_tasks_in_two_places(ring, tmp_path):

@@ -172,6 +172,12 @@ def test_automata(options, folder):
     assert frame["formula"].isna().all()
     assert set(frame["formula_id"]) == {"never-a.hoa"}
 
+    (folder / "sub").mkdir()
+    (folder / "sub" / "never-a.hoa").write_text((folder / "never-a.hoa").read_text())
+    path = table(folder, "system,automaton\nx.aut,sub/never-a.hoa\nx.aut,never-a.hoa\n")
+    found = solve(path, **options)["formula_id"]
+    assert found.tolist() == ["sub/never-a.hoa", "never-a.hoa"]
+
 
 def test_a_grid():
     """Every choice, in order; lists have plus signs between."""

@@ -154,6 +154,19 @@ def test_only_the_same_question_can_be_contradicted(one, other, n_found):
     assert contradictions(table(unknown)) == ([], 0)
 
 
+def test_several_automata_are_several_questions():
+    """They have no formula; one that has two answers is told all the same."""
+    rows = [
+        {"system": "s", "formula": None, "formula_id": name, "configuration": "default"}
+        | {"verdict": verdict}
+        for name, verdict in (("d1/a.hoa", "holds"), ("d2/a.hoa", "violated"))
+    ]
+    assert contradictions(table(rows)) == ([], 0)
+    (found,), _ = contradictions(table([*rows, rows[0] | {"verdict": "violated"}]))
+    assert [answer.row for answer in found.answers] == [0, 2]
+    assert found.formula == "d1/a.hoa"
+
+
 @pytest.mark.parametrize(
     ("ways", "said"),
     [
