@@ -85,6 +85,8 @@ def _print_size(
         raise StoppedError(MAX_STATES)
     if (lacks := getattr(loaded, "lacks", None)) is not None:
         warn(f"{loaded.name}: there may be more: {lacks}")
+    if fewer := getattr(loaded, "only_stuttering", ""):
+        warn(fewer)
     told = {"states": size.states, "transitions": size.transitions}
     if as_json:
         print(json_line({"system": loaded.name, **told}))

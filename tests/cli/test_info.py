@@ -139,6 +139,17 @@ def test_convert_a_kripke_structure_to_what_cannot_hold_it(name, run, tmp_path):
     assert "would lose propositions that hold together" in outcome.complaint
 
 
+def test_a_count_says_what_it_leaves_out(run, tmp_path):
+    (tmp_path / "m.pml").write_text(
+        "proctype F(chan c) { c!1 }\n"
+        "init { chan c = [1] of { bit }; do :: run F(c); c?_ :: break od }\n"
+    )
+    outcome = run("info", tmp_path / "m.pml", "--count")
+    assert outcome.code == 0
+    assert outcome.out.startswith("8 states")
+    assert "processes that have ended leave before others" in outcome.err
+
+
 def test_counting(run, tmp_path):
     """Of a Promela model the states that Spin stores; a limit is told as such."""
     path = tmp_path / "m.pml"
