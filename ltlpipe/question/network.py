@@ -186,6 +186,14 @@ class NetworkQuestion(Question):
         """Whether several components accept, each for itself."""
         return len(_groups(self.system, self.options)) > 1
 
+    def _letters(self, network: Network) -> list[str]:
+        """Return the actions that have letters where a network has them.
+
+        Invisible actions of an automaton may be hidden: then they are as any other.
+        """
+        known, end = network.action_index, self.end
+        return [name for name in self.actions if name in known or name == end]
+
     def automaton(
         self, plan: Plan, actions: list[str], trace: Trace
     ) -> Job[PropertyAutomaton]:
@@ -209,12 +217,7 @@ class NetworkQuestion(Question):
         """
         from ltlpipe.components.alphabet import Trimmed, trim_alone, trim_with
 
-        # Invisible actions of an automaton may be hidden: then they are as any other.
-        actions = [
-            name
-            for name in self.actions
-            if name in network.action_index or name == self.end
-        ]
+        actions = self._letters(network)
         if not self.options.reduces(ALPHABET) or self.fairness is not None:
             table = yield from self.automaton(plan, actions, trace)
             return Trimmed(network, table, actions), ()
@@ -276,11 +279,26 @@ class NetworkQuestion(Question):
             plan = self.with_one_mark(plan)
         product = yield from self.product(plan, trace, network)
         if decision is None:
-            visible = self.visible_letters(product.trimmed)
-            decision = Decision(False, NOT_BUCHI)
-            if product.table.is_buchi:
-                decision = yield from decide_automaton(product.table, visible)
+            decision = yield from self._automaton_decision(product.trimmed)
         return decision, product
+
+    def general_decision(self, trace: Trace) -> Job[Decision]:
+        """Decide if the property is interruptible, whatever the system can do."""
+        from ltlpipe.components.alphabet import Trimmed
+
+        decision = yield from self.decision()
+        if decision is None:
+            plan, actions = self.with_one_mark(self.given), self._letters(self.system)
+            table = yield from self.automaton(plan, actions, trace)
+            untrimmed = Trimmed(self.system, table, actions)
+            decision = yield from self._automaton_decision(untrimmed)
+        return decision
+
+    def _automaton_decision(self, trimmed: Trimmed) -> Job[Decision]:
+        if not trimmed.table.is_buchi:
+            return Decision(False, NOT_BUCHI)
+        visible = self.visible_letters(trimmed)
+        return (yield from decide_automaton(trimmed.table, visible))
 
     def with_one_mark(self, plan: Plan) -> Plan:
         """Request a Büchi automaton, for normal forms, if the kind is free."""

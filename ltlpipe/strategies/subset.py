@@ -106,10 +106,7 @@ def refinement_of(
     NotApplicableError
         The property is not interruptible.
     """
-    decision = yield from question.decision()
-    if decision is None:
-        found = question.interruptible_product(question.system, question.given, trace)
-        decision, _ = yield from found
+    decision = yield from question.general_decision(trace)
     if not decision.allowed:
         raise NotApplicableError(decision.reason)
     return Refinement(question, trace, check, decision.reason, sorts=sorts)

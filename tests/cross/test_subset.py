@@ -47,7 +47,7 @@ def answered(network, work=subset.RUN_WORK, **asked):
     """The verdict, or None where all components would be needed."""
     with patch.object(subset, "RUN_WORK", work):
         try:
-            found = ask(network, reduce="subset", **asked)
+            found = ask(network, reduce=asked.pop("reduce", "subset"), **asked)
         except UnsupportedError as error:
             if "subset cannot be used" in str(error):
                 return None
@@ -86,8 +86,29 @@ def test_verdicts_by_the_thousand(network, text, work):
 def test_automata(network, data):
     (violations,) = parse_automata(data.draw(hoa_automata("any", max_states=3)), "r")
     expected = intersection_verdict(network, violations, stutter=False)
-    found = answered(network, automaton=violations)
-    assert found is None or found.verdict == expected
+    for reduce in "subset", "alphabet,subset":
+        found = answered(network, automaton=violations, reduce=reduce)
+        assert found is None or found.verdict == expected
+
+
+def test_what_trimming_leaves_of_an_automaton():
+    """Of `x` for ever nothing is left, as `b` comes first; alone one side has it.
+
+    Having no words is interruptible, having this one is not.
+    """
+    one = LTS.from_transitions([(0, "b", 1), (1, "x", 1)])
+    other = LTS.from_transitions([(0, "x", 0)])
+    (violations,) = parse_automata(
+        'HOA: v1 States: 1 Start: 0 AP: 1 "x" Acceptance: 1 Inf(0)\n'
+        "--BODY--\nState: 0 {0} [0] 0\n--END--",
+        "r",
+    )
+    for network in Network([one, other]), Network([other, one]):
+        assert check(network, automaton=violations, reduce="none").verdict == "holds"
+        with pytest.raises(
+            UnsupportedError, match="the automaton is not interruptible"
+        ):
+            check(network, automaton=violations, reduce="alphabet,subset")
 
 
 def ring(n):

@@ -122,8 +122,8 @@ def test_long_sums_are_flat():
 
 
 def named(text):
-    """A name of any characters; dots are between parts."""
-    return Name(".".join(part or "x" for part in text.split(".")))
+    """A name of any characters; dots are behind others."""
+    return Name(f"x{text}" if text[0] == "." else text)
 
 
 def expressions():
