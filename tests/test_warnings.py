@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
@@ -13,6 +15,7 @@ import ltlpipe
 from ltlpipe import LtlpipeWarning
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.tasks import Task
+from ltlpipe.runtime.errors import collecting, silenced, warn
 
 RING = ltlpipe.Network([ltlpipe.LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
 HOW = {"emptiness": "se05", "unknown": "never"}
@@ -125,3 +128,26 @@ def test_a_script(how, tmp_path):
         assert done.stderr.splitlines()[-1].startswith("ltlpipe.runtime.errors.Ltlpipe")
     else:
         assert done.stderr.startswith(f"{script}:5: LtlpipeWarning: no action")
+
+
+def test_threads_leave_filters_alone():
+    """What is silenced or collected in one thread is given in another one."""
+    before, both = [*warnings.filters], Barrier(2, timeout=60)
+
+    def quiet(context, *, leaves_first):
+        with context() as found:
+            both.wait()  # both are inside
+            warn("unheard")
+            if not leaves_first:
+                both.wait()
+        if leaves_first:
+            both.wait()
+        return found
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(quiet, collecting, leaves_first=True)
+        threads.submit(quiet, silenced, leaves_first=False).result(60)
+    assert [str(each) for each in first.result()] == ["unheard"]
+    assert warnings.filters == before
+    with pytest.warns(match="^heard"):
+        warn("heard")

@@ -44,6 +44,7 @@ from ltlpipe.runtime.errors import (
     ReplayError,
     SystemWarning,
     UnsupportedError,
+    collecting,
 )
 from ltlpipe.runtime.folders import SharedFolder, shared_through
 from ltlpipe.runtime.jobs import (
@@ -71,7 +72,7 @@ from ltlpipe.verdict.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ltlpipe.batch.table import Row
     from ltlpipe.question.answer import Plan
@@ -264,8 +265,7 @@ def answer(
     wall = time.monotonic()
     known: Row = {}
     plan, failure = None, None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", LtlpipeWarning)
+    with collecting() as caught:
         try:
             asked = str(meant(merged, "timeout", "cpu_time", "memory"))
             reading = _Reading(expected, limits_of(merged), asked, progress)
@@ -287,10 +287,7 @@ def answer(
         except Exception as error:  # an error of one task must not affect the others
             row, failure = failed_row(task.system_name, task.formula, error), error
     # As written: who shows them names parameters as the caller does.
-    warned = tuple(
-        (getattr(w.message, "written", "") or str(w.message), w.category.__name__)
-        for w in caught
-    )
+    warned = _told(caught)
     known |= option_columns(merged, is_translated=task.is_translated) | {
         "warnings": _listed(warned),
         "started_at": started_at,
@@ -300,6 +297,14 @@ def answer(
     # Its contents may have other names, too.
     row = row | host_columns() | known | task.columns
     return Answer(encodable(row), plan, failure, warned)
+
+
+def _told(given: Iterable[Warning | str]) -> tuple[tuple[str, str], ...]:
+    """Return the texts and the categories of warnings."""
+    return tuple(
+        (getattr(each, "written", "") or str(each), type(each).__name__)
+        for each in given
+    )
 
 
 def _listed(warned: tuple[tuple[str, str], ...]) -> str:
@@ -433,7 +438,8 @@ def answer_task(
     teller.tell = tell
     place = None if shared is None else SharedFolder(*shared)
     try:
-        with shared_through(place):
+        # Those of others: this process has no other thread at work.
+        with shared_through(place), warnings.catch_warnings(record=True) as others:
             found = answer(
                 task_from_dict(task, _systems),
                 _systems,
@@ -444,7 +450,8 @@ def answer_task(
             )
     finally:
         teller.tell = None
-    return answer_to_dict(found)
+    told = _told(other.message for other in others)
+    return answer_to_dict(found._replace(warned=found.warned + told))
 
 
 class _Teller:

@@ -195,12 +195,20 @@ def warn(message: str, category: type[Warning] = LtlpipeWarning) -> None:
     if issubclass(category, LtlpipeWarning):
         for notes in _NOTED.get():
             notes[text] = None
+    if _SILENCED.get() and issubclass(category, LtlpipeWarning):
+        return
     given = category(text)
     if isinstance(given, LtlpipeWarning):
         given.written = message
+    if (collected := _COLLECTED.get()) is not None:
+        collected.append(given)
+        return
     warnings.warn(given, stacklevel=level + 1)
 
 
+# Not `warnings.catch_warnings`, which threads would undo in any order.
+_SILENCED: ContextVar[int] = ContextVar("silenced", default=0)
+_COLLECTED: ContextVar[list[Warning] | None] = ContextVar("collected", default=None)
 _NOTED: ContextVar[tuple[dict[str, None], ...]] = ContextVar("noted", default=())
 
 
@@ -219,12 +227,23 @@ def noting() -> Iterator[dict[str, None]]:
 def silenced() -> Iterator[None]:
     """Give and note no warnings of ours: they have been given before."""
     token = _NOTED.set(())
+    _SILENCED.set(_SILENCED.get() + 1)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LtlpipeWarning)
-            yield
+        yield
     finally:
+        _SILENCED.set(_SILENCED.get() - 1)
         _NOTED.reset(token)
+
+
+@contextmanager
+def collecting() -> Iterator[list[Warning]]:
+    """Collect the warnings of the block, which are not given."""
+    found: list[Warning] = []
+    token = _COLLECTED.set(found)
+    try:
+        yield found
+    finally:
+        _COLLECTED.reset(token)
 
 
 def _module_of(frame: FrameType) -> str:
