@@ -306,6 +306,8 @@ def formula_of(
     spot = sys.modules.get("spot")
     if spot is not None and isinstance(given, spot.formula):
         text = str(spot.str_psl(given))
+        if readings.UNQUOTED.intersection(own_propositions(given, ())):
+            text = readings.with_quotes(spot_text(given))
         is_strong = readings.has_strong_next(text)
         return (
             parse(text, **dialect._asdict())

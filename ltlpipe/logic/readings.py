@@ -38,8 +38,14 @@ OPERATORS = {"WU": "W", "WR": "R", **_SYMBOLS}
 _WEAK = re.compile(
     IN_QUOTES + rf"|(?<![\w.])W[UR](?![\w.])|[{''.join(_SYMBOLS)}]", re.DOTALL
 )
-# A name of which Spot forgets the quotes; behind an operand it is the operator.
-_OF_SPOT = re.compile(IN_QUOTES + r"|(?<![\w.])(?<![)}] )xor(?![\w.])", re.DOTALL)
+UNQUOTED = frozenset({"xor", "V", "first_match"})
+"""Names of which Spot forgets the quotes.
+
+Behind an operand xor is the operator, first_match before one; the other V is an R.
+"""
+_OF_SPOT = re.compile(
+    IN_QUOTES + r"|(?<![\w.])((?<![)}] )xor|V|first_match(?!\())(?![\w.])", re.DOTALL
+)
 _JUNCTION = re.compile(
     IN_QUOTES + r"|(?<!\\)/\\|(?<=[\s)\"'])\\/(?=[\s(!~\"'])", re.DOTALL
 )
@@ -145,8 +151,8 @@ def _spelled(match: re.Match[str]) -> str:
     found = match[0]
     if found in OPERATORS:
         return f" {OPERATORS[found]} "
-    if found == "xor":
-        return '"xor"'
+    if found in UNQUOTED:
+        return f'"{found}"'
     if found[0] == "'":
         plain = re.sub(r"\\'", "'", found[1:-1])
         found = '"' + re.sub(r'\\.|"', _escaped, plain, flags=re.DOTALL) + '"'

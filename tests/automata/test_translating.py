@@ -119,6 +119,7 @@ def test_formulas_travel(text):
         "{a;b*}|->c",
         "(a xor b) <-> (c -> d)",
         '"xor" xor X("xor" xor a.xor) & {"xor"[*];!"xor";a}',
+        '("V" V a.V) & {first_match(a[*];"first_match")} |-> X "V"',
     ],
 )
 def test_formulas_with_odd_names_travel(text):

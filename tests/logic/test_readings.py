@@ -221,3 +221,15 @@ def test_operators_bind_as_in_spot(text):
     assert compared == spot.formula_And([wanted, spot.formula_ap("x==1")])
     past = parse(f"({text}) & Y c", past=True)
     assert past.spot == spot.formula_And([wanted, spot.formula_ap("<past 0>")])
+
+
+@pytest.mark.parametrize("name", ["V", "xor", "first_match"])
+def test_names_that_spot_does_not_quote(name):
+    """As actions, of formulas in texts and of Spot's."""
+    network = Network([LTS.from_transitions([(0, name, 1), (1, "b", 1)])])
+    tree = spot.formula(f'X(b xor F "{name}") R (b & !"{name}")')
+    found = check(network, tree)
+    assert found.verdict == "violated"
+    assert parse(found.formula).spot == tree
+    assert found.residuals()
+    assert check(network, f'"{name}" & X G b').verdict == "holds"
