@@ -182,7 +182,9 @@ def refuse_unknown(
             message += f" ({formula.where})"
         warn(f"{message}: {otherwise}")
         return
-    text = formula.text if formula else options.visible or "(automaton)"
+    text = (
+        formula.text if formula else options.visible or f"({asked.name or 'automaton'})"
+    )
     if read := read_as_operators(text, name):
         advice = f" ({read}){advice}"
     raise UnknownNameError(

@@ -154,7 +154,9 @@ class Inquiry:
         if self._derived:  # the job makes it
             self._question = without_fairness(self.system, self.asked, self.options)
         elif self.constraint is not None:  # as above
-            known = Property(violations=self.constraint)
+            with silenced():  # what it names is looked for while its place is known
+                without_fairness(self.system, self.asked, self.options).close()
+            known = Property(violations=self.constraint, name="constraint")
             self._question = without_fairness(self.system, known, self.options)
         elif is_unfolded_first(self.system, self.options):  # as above
             self._question = without_fairness(self.system, self.asked, self.options)

@@ -119,7 +119,11 @@ class Questions:
             except FormulaError as error:  # it names what there is not
                 if self.is_single:
                     raise
-                return misread(self.system.name, error)
+                found = misread(self.system.name, error)
+                if (formula := asked.formula) is None:
+                    return found
+                own = formula.identifier
+                return replace(found, formula=formula.text, formula_id=own)
             try:
                 return self._answer(inquiry, limits, said)
             except (ReplayError, UnsupportedError) as error:

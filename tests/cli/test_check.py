@@ -513,6 +513,28 @@ def test_a_proposition_that_is_no_action(run, ring):
     )
 
 
+@pytest.mark.parametrize("name", ["a", "zz"])
+def test_unknown_names_beside_a_constraint(name, run, ring, tmp_path):
+    """Other formulas are answered; who names what there is not is told."""
+    head = 'HOA: v1\nStates: 1\nStart: 0\nAP: 1 "{}"\nAcceptance: 1 Inf(0)\n'
+    constraint, file = tmp_path / "c.hoa", tmp_path / "f.ltl"
+    body = "--BODY--\nState: 0\n[0] 0 {0}\n[!0] 0\n--END--\n"
+    constraint.write_text(head.format(name) + body)
+    file.write_text("F c\nG F b\n")
+    out = tmp_path / "t.csv"
+    asked = ("-F", file, "--constraint", constraint, "--out", out)
+    outcome = run("check", ring, *asked)
+    assert outcome.code == 2
+    assert f"  {file}:1: no action of the system is called 'c'" in outcome.out
+    rows = results(out)
+    assert rows["formula"].tolist() == ["F c", "G F b"]
+    assert rows["formula_id"].tolist() == ["1", "2"]
+    if name == "a":
+        assert rows["verdict"].tolist() == ["unknown", "holds"]
+    else:
+        assert "(constraint)" in rows["message"][1]
+
+
 def test_visible_names(run, ring, tmp_path):
     """What nobody knows is refused, or ignored with a warning; the rest is not."""
     hoa = run("translate", "G !a", "--acceptance", "ba").out
