@@ -108,11 +108,6 @@ class _Family:
             return UnsupportedError(
                 f"{name}: more than {n_slots} processes at once, as --processes says"
             )
-        if model.only_stuttering:
-            return UnsupportedError(
-                f"{name}: more processes at once than the {n_slots} that have been "
-                "found by trying the model out: --processes=N gives their number"
-            )
         if n_slots >= MAX_PROCESSES:
             return UnsupportedError(
                 f"{name}: more than {MAX_PROCESSES} processes at once, the limit of "
