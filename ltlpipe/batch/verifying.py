@@ -21,11 +21,11 @@ from ltlpipe.batch.stored_rows import StoredRow, results_in
 from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame
 from ltlpipe.batch.tasks import DECLARED, Digests, key_of, settings_of
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_of
+from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_told
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
-from ltlpipe.runtime.errors import LtlpipeError, ReplayError
+from ltlpipe.runtime.errors import LtlpipeError, ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.verdict.checking import automaton_job
@@ -185,7 +185,7 @@ def _looked_at(
 
 def _replay(pair: _Result, inputs: _Inputs) -> Job[Lasso]:
     given, files = json.loads(pair.task["options"]), inputs.of(pair)
-    system = yield from inputs.system(files["system"], manner_of(given))
+    system = yield from inputs.system(files["system"], manner_told(given))
     try:
         told = recorded_lasso(pair.result)
     except LtlpipeError as error:
@@ -210,6 +210,9 @@ def replayed(
     The alphabet is what the file of the formula declares.
     """
     options = run_options(given)
+    for name in ("automaton", "constraint"):
+        if not isinstance(given.get(name), str | None):
+            raise UnsupportedError(f"--{name}={given[name]!r}: expected a file's name")
     violations = yield from automaton_job(given.get("automaton"))
     constraint = yield from automaton_job(given.get("constraint"))
     asked = Property(violations=violations)

@@ -14,7 +14,7 @@ import typer
 from ltlpipe.cli.options import AsJson, Quiet, run_within, search_progress
 from ltlpipe.cli.tables import print_table
 from ltlpipe.cli.verdicts import json_line
-from ltlpipe.question.given_options import manner_of
+from ltlpipe.question.given_options import manner_told
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeError
 from ltlpipe.runtime.jobs import Limits, StoppedError
@@ -272,7 +272,7 @@ class _Checker:
         from ltlpipe.batch.verifying import replayed
         from ltlpipe.runtime.errors import ReplayError
 
-        system = self._system(given.get("system"), manner_of(options))
+        system = self._system(given.get("system"), manner_told(options))
         if None in record.names:
             raise LtlpipeError(f"{self._file}: the lasso has no actions")
         if not record.has_cycle and record.kind is None:

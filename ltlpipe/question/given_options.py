@@ -79,6 +79,17 @@ def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in (*READING, "semantics") if name in given}
 
 
+def manner_told(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same of options out of a file, which may hold anything.
+
+    Raises
+    ------
+    UnsupportedError
+        A value is none of its option.
+    """
+    return {name: OPTIONS[name].meant(name, v) for name, v in manner_of(given).items()}
+
+
 def of_question(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the other options, for a system that has been read."""
     return {name: value for name, value in given.items() if name not in READING}

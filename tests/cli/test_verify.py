@@ -131,6 +131,9 @@ def test_a_result_that_is_wrong(told, run, columns, why):
         ({"verdict": "hold{"}, "result.json:1: the verdict is 'hold{'"),
         ({"options": []}, "'options' is not a JSON object"),
         ({"options": {"deadlock": "maybe"}}, "--deadlock maybe"),
+        ({"options": {"define": [5]}}, "--define [5]: expected texts"),
+        ({"options": {"format": []}}, "--format []: expected a text"),
+        ({"options": {"constraint": 5}}, "--constraint 5: expected a file's name"),
         ({"system": "nowhere.dot"}, "nowhere.dot"),
         ({"lasso": 7}, "'lasso' is not a JSON object"),
     ],
@@ -151,6 +154,20 @@ def test_a_result_says_which_runs_count(ring, tmp_path, run):
     record = json.loads(path.read_text())
     assert record["options"] == {"deadlock": "stutter", "fairness": "weak"}
     assert run("check", "--verify", path).code == 0
+
+
+def test_a_result_says_how_a_model_was_read(tmp_path, run):
+    """Its macros, folders and processes."""
+    model = tmp_path / "m.pml"
+    model.write_text(
+        "byte x;\nactive proctype P() { do :: x < N -> x++ :: else -> x = 0 od }\n"
+    )
+    asked = ("-D", "N=2", "-I", tmp_path, "--processes", 3, "--json")
+    said = run("check", model, "-f", "G(x < 2)", *asked).out
+    result = tmp_path / "r.json"
+    result.write_text(said)
+    outcome = run("check", "--verify", result)
+    assert (outcome.code, outcome.out) == (0, "confirmed: G(x < 2)\n")
 
 
 def test_nothing_of_a_result_is_run(told, tmp_path, run):
