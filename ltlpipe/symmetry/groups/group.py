@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
 
 PHASE = "finding automorphisms"
 
+_EDGE_BYTES, _EDGE_WORK = 80, 0.05
+"""Of each edge while edges are listed, at most; microseconds of each of two passes."""
+
 
 class ColouredGraph:
     """An undirected graph whose vertices have colours."""
@@ -68,6 +72,7 @@ class ColouredGraph:
         self._numbers: dict[Hashable, int] = {}
         self.colours: list[int] = []
         self._ends: list[int] = []  # of one edge after the other
+        self._pieces: list[np.ndarray] = []  # of further edges, int64[m, 2]
 
     def add(self, colour: Hashable, *neighbours: int) -> int:
         """Add a vertex with edges to others; return its number."""
@@ -82,17 +87,26 @@ class ColouredGraph:
         n, k = neighbours.shape
         numbers = np.repeat(np.arange(len(self.colours), len(self.colours) + n), k)
         self.colours += [self._numbers.setdefault(colour, len(self._numbers))] * n
-        self._ends += np.stack([numbers, neighbours.ravel()], axis=1).ravel().tolist()
+        self._pieces.append(np.stack([numbers, neighbours.ravel()], axis=1))
 
     def join(self, first: int, second: int) -> None:
         """Add an edge, unless it is there."""
         self._ends += first, second
 
-    def _edges(self) -> np.ndarray:
+    def _edges(self) -> Job[np.ndarray]:
         """Return the edges, int32[m, 2], each once."""
-        ends = np.sort(np.array(self._ends, dtype=np.int64).reshape(-1, 2), axis=1)
-        n = max(len(self.colours), 1)
-        once = np.unique(ends[:, 0] * n + ends[:, 1])
+        n, n_ends = len(self.colours), sum(map(len, self._pieces)) + len(self._ends)
+        needed = _EDGE_BYTES * n_ends
+        grant = yield Progress(PHASE, memory_bytes=needed)
+        if needed > grant.memory_bytes:
+            raise StoppedError(MEMORY)
+        own = np.array(self._ends, dtype=np.int64).reshape(-1, 2)
+        ends = np.concatenate([own, *self._pieces])
+        codes = np.minimum(*ends.T) * n + np.maximum(*ends.T)
+        yield Progress(PHASE, n_ends * _EDGE_WORK, needed)
+        codes.sort()
+        yield Progress(PHASE, n_ends * _EDGE_WORK, needed)
+        once = codes[np.diff(codes, prepend=-1) != 0]
         return np.stack([once // n, once % n], axis=1).astype(np.int32)
 
     def automorphisms(self, n_points: int) -> Job[np.ndarray]:
@@ -103,12 +117,13 @@ class ColouredGraph:
         int32[n, n_points]
             Where each takes them; the first vertices are taken to each other.
         """
+        edges = yield from self._edges()
         found: Any = yield from workers.call(
             "automorphisms",
             phase=PHASE,
             subject="igraph",
             colours=np.array(self.colours, dtype=np.int32),
-            edges=self._edges(),
+            edges=edges,
             n_points=n_points,
         )
         generators: np.ndarray = np.asarray(found).reshape(len(found), n_points)
