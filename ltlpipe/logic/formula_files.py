@@ -541,11 +541,13 @@ def _of_lines(
     # With the line breaks: no proposition in quotes goes over one.
     found = _parsed("\n".join(parts), file, first, number=number, name=name)
     text = " ".join(parts)
+    title = None if listed.solution is not None else listed.remark or None
     if isinstance(found, Formula):
-        title = None if listed.solution is not None else listed.remark or None
         return replace(found, text=text, title=title, alphabet=alphabet)
     place = {"file": file, "line": _line_of(listed, found.position), "name": name}
-    return FormulaError(found.message, formula=text, position=found.position, **place)
+    told = FormulaError(found.message, formula=text, position=found.position, **place)
+    told.number, told.title, told.alphabet = number, title, alphabet
+    return told
 
 
 def _line_of(listed: Listed, position: int | None) -> int:

@@ -340,7 +340,8 @@ def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | Formu
             return _reread(formula, dialect)
         text, file, line = formula.formula, formula.file, formula.line
         found = parse(text, file=file, line=line, **dialect._asdict())
-        return replace(found, number=formula.number, name=formula.name)
+        about: dict[str, Any] = {"title": formula.title, "alphabet": formula.alphabet}
+        return replace(found, number=formula.number, name=formula.name, **about)
     except FormulaError as error:
         error.name, error.number = formula.name, formula.number
         return error

@@ -61,11 +61,20 @@ class Property:
         Accepts the runs that shall not be.
     name : str, optional
         What an automaton is called.
+    declared : tuple of str, optional
+        Of an automaton that is made of a formula: its actions; see `Formula.alphabet`.
     """
 
     formula: Formula | None = None
     violations: Any = None
     name: str | None = None
+    declared: tuple[str, ...] | None = None
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:
+        """The actions that are known not to happen where a system lacks them."""
+        formula = self.formula
+        return (self.declared if formula is None else formula.alphabet) or ()
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -111,9 +120,8 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
     index = system.action_index
     _refuse_state_propositions(asked.propositions, index, asked.formula)
     names = asked.propositions
-    formula = asked.formula
     told = {*index, END} if options.finite else {*index}
-    told.update((formula.alphabet if formula else None) or ())
+    told.update(asked.alphabet)
     unknown = [name for name in names if name not in told]
     if unknown:
         message = f"no action of the system is called {_listed(unknown)}"

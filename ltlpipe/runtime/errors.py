@@ -95,9 +95,13 @@ class FormulaError(LtlpipeError):
     ----------
     number : int or None
         Its number in its file.
+    title, alphabet : optional
+        What its file says about it, as of a `Formula`.
     """
 
     number: int | None = None
+    title: str | None = None
+    alphabet: tuple[str, ...] | None = None
 
     def __init__(
         self,

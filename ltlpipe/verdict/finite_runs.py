@@ -102,7 +102,7 @@ def derived(
         violations = yield from translation.of_states(formula, ends, DEADLOCK, steps)
     else:
         raise AssertionError("graphs are refused")
-    return system, Property(violations=violations)
+    return system, Property(violations=violations, declared=formula.alphabet)
 
 
 def _meanings(

@@ -151,17 +151,15 @@ class Inquiry:
         self._undecided: Verdict | None = None  # what that has hit a limit before
         self._lasso_seconds: list[float] = []
         self._derived = is_derived(self.asked, self.options)
-        if self._derived:  # the job makes it
-            self._question = without_fairness(self.system, self.asked, self.options)
-        elif self.constraint is not None:  # as above
-            with silenced():  # what it names is looked for while its place is known
-                without_fairness(self.system, self.asked, self.options).close()
-            known = Property(violations=self.constraint, name="constraint")
-            self._question = without_fairness(self.system, known, self.options)
-        elif is_unfolded_first(self.system, self.options):  # as above
+        # Of some questions the names are looked at here, and a job makes them.
+        self._is_known = self._derived or self.constraint is not None
+        if self._is_known or is_unfolded_first(self.system, self.options):
             self._question = without_fairness(self.system, self.asked, self.options)
         else:
             self._pose(self.system, self.asked)
+        if self.constraint is not None:
+            kept = Property(violations=self.constraint, name="constraint")
+            without_fairness(self.system, kept, self.options).close()
 
     def verdict(
         self,
@@ -219,7 +217,7 @@ class Inquiry:
         """Make the question that takes work: constrained, or about an unfolded net."""
         about = self.system, self.asked, self.options, self.constraint
         system, asked = yield from searched_for(*about)
-        with silenced() if self._derived else nullcontext():  # names are known already
+        with silenced() if self._is_known else nullcontext():
             self._pose(system, asked)
 
     # --- the answer ---------------------------------------------------------
@@ -496,7 +494,8 @@ def searched_for(
         system, asked = yield from derived(system, asked, options)
     if constraint is not None:
         subject = asked.formula or asked.violations
-        asked = Property(violations=(yield from constrained(subject, constraint)))
+        violations = yield from constrained(subject, constraint)
+        asked = Property(violations=violations, declared=asked.alphabet)
     return system, asked
 
 

@@ -1077,3 +1077,50 @@ def test_a_table_and_a_report(run, ring, tmp_path, out, report):
     solved = solve([(str(ring), f) for f in frame["formula"]], deadlock="stutter")
     same = ["system", "formula", "verdict", "automaton", "acceptance", "translator"]
     assert frame[same].astype(str).equals(solved[same].astype(str))
+
+
+DECLARING = """#inputs [A, B]
+#outputs [U]
+#0: a title
+G(oU -> O iA)
+#1:
+G(oU -> O iB)
+#2:
+F (iA && X[!] iB)
+#3:
+G(iB -> F oU)
+#4:
+G(oU -> F zz)
+"""
+"""The system lacks `iB`, which is declared, and `zz`, which is not."""
+
+
+@pytest.mark.parametrize(
+    ("options", "verdicts"),
+    [
+        ("--past", "holds violated unknown holds unknown"),
+        ("--semantics finite", "unknown unknown violated holds unknown"),
+        ("--past --constraint", "holds violated unknown holds unknown"),
+        ("--constraint", "unknown unknown unknown holds unknown"),
+    ],
+)
+def test_declared_actions(options, verdicts, run, tmp_path):
+    """They are known where an automaton takes the place of a formula.
+
+    A name that is not known is one row, and the others go on.
+    """
+    system, formulas = tmp_path / "s.aut", tmp_path / "f.txt"
+    constraint = tmp_path / "c.hoa"
+    end = ', (1, "oU", 2)' if "finite" in options else ""
+    steps = f'(0, "iA", 1), (1, "oU", 0){end}'.replace("), ", ")\n")
+    system.write_text(f"des (0, {steps.count('(')}, {3 if end else 2})\n{steps}\n")
+    formulas.write_text(DECLARING)
+    constraint.write_text(run("translate", "G F oU").out)
+    given = options.split() + [constraint] * options.endswith("constraint")
+    told = run("check", system, "-F", formulas, "--json", *given)
+    rows = [json.loads(line) for line in told.out.splitlines()]
+    assert " ".join(row["verdict"] for row in rows) == verdicts
+    for row in rows:
+        assert (row["reason"] == "input-error") == (row["verdict"] == "unknown")
+    assert "no action of the system is called 'zz'" in rows[-1]["message"]
+    assert told.code == 2
