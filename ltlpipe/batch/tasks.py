@@ -124,14 +124,16 @@ class Task:
     @property
     def columns(self) -> dict[str, str | None]:
         """What the result table calls the system and the question, and expects."""
-        formula = self.formula
-        formula_id, text = identity_of(formula)
+        asked = self.formula
+        formula_id, text = identity_of(asked)
         return {
             "system": self.system_name,
             "formula_id": self.name or formula_id,
             "formula": text,
             "expected": self.expected,
-            "title": formula.title if isinstance(formula, Formula) else None,
+            "title": asked.title
+            if isinstance(asked, (Formula, FormulaError))
+            else None,
         }
 
 

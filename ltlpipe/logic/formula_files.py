@@ -224,7 +224,7 @@ _SCOPE = re.compile(
 _HEADING = re.compile(r"[A-Za-z]\w*(?: [\w,()/-]+)+:")
 # Not within quotes; `-->` and `<-->` are arrows.
 _COMMENT = re.compile(
-    IN_QUOTES + r"|(?P<comment>#|(?:^|(?<=\s))(?://|--(?!-?>)))|(?P<block>/\*)",
+    IN_QUOTES + r"|(?P<comment>(?<!\\)#|(?:^|(?<=\s))(?://|--(?!-?>)))|(?P<block>/\*)",
     re.DOTALL,
 )
 _WORDS = re.compile(IN_QUOTES + r"|(?<![\w.])[A-Za-z_]\w*(?![\w.])", re.DOTALL)

@@ -340,7 +340,9 @@ def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | Formu
             return _reread(formula, dialect)
         text, file, line = formula.formula, formula.file, formula.line
         found = parse(text, file=file, line=line, **dialect._asdict())
-        about: dict[str, Any] = {"title": formula.title, "alphabet": formula.alphabet}
+        told = formula.alphabet
+        alphabet = None if told is None else tuple(told)  # a list behind a wire
+        about: dict[str, Any] = {"title": formula.title, "alphabet": alphabet}
         return replace(found, number=formula.number, name=formula.name, **about)
     except FormulaError as error:
         error.name, error.number = formula.name, formula.number

@@ -51,6 +51,9 @@ _ERRORS: dict[str, tuple[type[LtlpipeError], tuple[str, ...]]] = {
 }
 """Kinds of errors, special ones first, and what they are made of but the message."""
 
+_NOTED = "number", "title", "alphabet"
+"""What else is known of a `FormulaError`."""
+
 
 # --- values -----------------------------------------------------------------
 
@@ -147,7 +150,9 @@ def error_to_dict(error: BaseException) -> dict[str, Any]:
         if isinstance(error, of_kind):
             attributes = {name: getattr(error, name) for name in names}
             message = getattr(error, "message", error.args[0])
-            return {"kind": kind, "message": message, "attributes": attributes}
+            known = {n: value for n, value in vars(error).items() if n in _NOTED}
+            told = {"kind": kind, "message": message, "attributes": attributes}
+            return told | {"noted": known}
     text = "".join(traceback.format_exception(error))
     return {"kind": "RuntimeError", "message": text, "attributes": {}}
 
@@ -162,7 +167,9 @@ def error_from_dict(told: dict[str, Any]) -> Exception:
     if kind == "StoppedError":
         return StoppedError(message)
     if kind in _ERRORS:
-        return _ERRORS[kind][0](message, **told["attributes"])
+        error = _ERRORS[kind][0](message, **told["attributes"])
+        vars(error).update(told["noted"])
+        return error
     return RuntimeError(message)
 
 

@@ -180,6 +180,17 @@ def test_declarations(tmp_path):
     assert (formula.title, formula.number, formula.name) == ("title", 4, "4")
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_declarations_of_formulas_that_are_read_with_the_past(jobs, tmp_path):
+    """Without it they are errors, which have to know what is declared, too."""
+    (tmp_path / "system.aut").write_text('des (0, 1, 1)\n(0, "iA", 0)\n')
+    head = "#inputs [A, B]\n#0: title\n"
+    (tmp_path / "p.ltl").write_text(f"{head}G(iA -> O iB)\n#1:\nG(iA -> O iA)\n")
+    frame = solve(str(tmp_path), jobs=jobs, past=True)
+    assert frame["verdict"].tolist() == ["violated", "holds"]
+    assert frame["title"].tolist()[0] == "title"
+
+
 # --- problems that are not ours -----------------------------------------------
 
 

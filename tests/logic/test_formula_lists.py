@@ -39,6 +39,15 @@ def test_comments(tmp_path):
     ]
 
 
+def test_escaped_signs(tmp_path):
+    """They belong to names, as in formulas of their own."""
+    path = written(tmp_path, "f.ltl", "G !fireable(t\\#1) # so\nF p\\#2 <= 1\n")
+    assert [f.propositions for f in read_formulas(path)] == [
+        (r"fireable(t\#1)",),
+        (r"p\#2<=1",),
+    ]
+
+
 def test_comments_of_c(tmp_path):
     """They may go over several lines; in quotes, or behind others, they are none."""
     text = '/* one\n G x */ G a\n# /* no\nF b // /* no\n"/*" /* in */ & c /**/\n'
