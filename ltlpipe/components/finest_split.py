@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.components.progress import ENTRY_WORK, factoring
+from ltlpipe.runtime.arrays import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -132,7 +133,7 @@ def _plain_classes(
     block = np.zeros(n, dtype=np.int64) if flags is None else flags.astype(np.int64)
     count, span = len(np.unique(block)), n * max(n_labels, 1)
     for _ in range(max(2, MOST_LOOKS // n)):
-        keys = np.unique(src * span + label * n + block[dst])
+        keys = distinct(src * span + label * n + block[dst])
         bounds = np.searchsorted(keys, np.arange(n + 1) * span) * keys.itemsize
         offers = (keys % span).tobytes()
         known: dict[tuple[int, bytes], int] = {}
@@ -156,7 +157,7 @@ def _unique(
     n: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
 ) -> Columns:
     """Sort transitions, each once."""
-    rest, dst = np.divmod(np.unique((src * n_labels + label) * n + dst), n)
+    rest, dst = np.divmod(distinct((src * n_labels + label) * n + dst), n)
     src, label = np.divmod(rest, max(n_labels, 1))
     return src, label, dst
 
@@ -261,7 +262,7 @@ def _with_unions(form: MinimalForm, groups: Groups) -> Job[Groups]:
 
 
 def _union(groups: Sequence[np.ndarray]) -> np.ndarray:
-    return np.unique(np.concatenate(groups))
+    return distinct(np.concatenate(groups))
 
 
 class Split(NamedTuple):

@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.arrays import distinct
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.ticks import Ticks
 
@@ -104,9 +105,8 @@ class ColouredGraph:
         ends = np.concatenate([own, *self._pieces])
         codes = np.minimum(*ends.T) * n + np.maximum(*ends.T)
         yield Progress(PHASE, n_ends * _EDGE_WORK, needed)
-        codes.sort()
+        once = distinct(codes)
         yield Progress(PHASE, n_ends * _EDGE_WORK, needed)
-        once = codes[np.diff(codes, prepend=-1) != 0]
         return np.stack([once // n, once % n], axis=1).astype(np.int32)
 
     def automorphisms(self, n_points: int) -> Job[np.ndarray]:

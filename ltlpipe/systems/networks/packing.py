@@ -36,6 +36,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.automata.letters import OTHER
+from ltlpipe.runtime.arrays import distinct
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.objects import Beside
 from ltlpipe.runtime.ticks import Ticks
@@ -303,7 +304,7 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     if component.n_states <= 4 * m + _FEW:
         named = np.arange(component.n_states)
     else:
-        named = np.unique(np.concatenate([src, dst, [start]]))
+        named = distinct(np.concatenate([src, dst, [start]]))
         src, dst = np.searchsorted(named, src), np.searchsorted(named, dst)
         start = int(np.searchsorted(named, start))
     ordered = dst[np.argsort(src, kind="stable")]
@@ -323,7 +324,7 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
             found = ordered[
                 np.repeat(bounds[level] - ends + n, n) + np.arange(ends[-1])
             ]
-            found = np.unique(found[~is_seen[found]])
+            found = distinct(found[~is_seen[found]])
             is_seen[found] = True
             waiting = found.tolist()
             yield from ticks.worked(len(level) / 4)

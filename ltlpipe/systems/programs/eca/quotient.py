@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import distinct
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.eca.liveness import DEAD, REGION
@@ -210,7 +211,7 @@ class _Induction:
             order = np.lexsort((column, cells))
             ends = np.flatnonzero(np.diff(cells[order])) + 1
             for sets, part in zip(made, np.split(column[order], ends), strict=True):
-                sets[v] = np.unique(part)
+                sets[v] = distinct(part)
             yield cost
         for state, sets in zip(states[first].tolist(), made, strict=True):
             key = tuple(int(sets[v][0]) for v in self.keyed)
@@ -306,7 +307,7 @@ class _Induction:
                 values = [least(self._ranges, v, k) for k in range(len(cuts) + 1)]
                 self._regions[v] = cuts, np.array(values, dtype=np.int64)
             cuts, low = self._regions[v]
-            found[v] = np.unique(low[np.searchsorted(cuts, path[v], side="right")])
+            found[v] = distinct(low[np.searchsorted(cuts, path[v], side="right")])
         return found
 
     def _arrive(self, own: int, sets: Sets) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import distinct
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.systems.programs.eca.enumeration import ENUMERATING, beginning, grown
@@ -228,7 +229,7 @@ class _Sample:
     def behind(self, states: np.ndarray, steps: int) -> np.ndarray:
         """Return the successors behind which fewer steps than these are followed."""
         self._known()
-        targets = np.unique(self._prepared.space.target[self._steps_of(states)])
+        targets = distinct(self._prepared.space.target[self._steps_of(states)])
         found: np.ndarray = targets[self.credit[targets] < steps]
         self.credit[found] = steps
         return found

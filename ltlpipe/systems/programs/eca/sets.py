@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import distinct
 from ltlpipe.systems.programs.eca.liveness import (
     REGION,
     Assigned,
@@ -200,12 +201,12 @@ def _image(step: Step, sets: Sets) -> tuple[np.ndarray | None, Sets, bool]:
         return _independent(step.value, sets), sets, False
     value, bad = found
     if not bad.any():
-        return np.unique(value), sets, False
+        return distinct(value), sets, False
     rest = _where(~bad, read, sets)
     if rest is None:
         return None, sets, True
     value, bad = np.broadcast_arrays(value, bad)
-    return np.unique(value[~bad]), rest, True
+    return distinct(value[~bad]), rest, True
 
 
 def _hull(values: np.ndarray) -> Known:
@@ -219,14 +220,14 @@ def _independent(expression: Expression, sets: Sets) -> np.ndarray:
         own = sorted(reads(expression))
         found = _evaluated(expression, own, sets)
         if found is not None:
-            return np.unique(found[0])
+            return distinct(found[0])
         if isinstance(expression, Binary):
             sides = [_independent(side, sets) for side in parts(expression)]
             joint = Binary(expression.op, Read(0), Read(1))
             found = _evaluated(joint, [0, 1], sides)
     if found is None:
         raise DoubtError
-    return np.unique(found[0])
+    return distinct(found[0])
 
 
 def _where(mask: np.ndarray, read: Sequence[int], sets: Sets) -> Sets | None:
