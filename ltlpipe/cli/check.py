@@ -121,8 +121,8 @@ def check(
         raise typer.BadParameter("--why explains formulas: it goes with -f or -F")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
-    form = Form(as_json, steps, chart, why, recorded_options(options, automaton))
-    form.checked()
+    told = recorded_options(options, automaton)
+    form = Form(as_json, steps, chart, why, told, tuple(system)).checked()
     refuse_overwriting(
         {"--out": out, "--report": report, "--certificate": options.certificate},
         [*system, formula_file, automaton, chosen["constraint"]],
@@ -337,13 +337,16 @@ def _answered(
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.verdict import not_read
 
-    form.checked()
+    options, limits = understood(chosen)
+    told = recorded_options(options, None)
+    told |= {"deadlock": "stutter"} if label == "deadlock" else {}
+    form = form._replace(options=told, files=tuple(files)).checked()
     plans = PlanPrinter(wanted=explain, as_json=form.as_json)
     with search_progress(quiet=quiet) as bar:
         bar.begin("reading")
         try:
             job = load_job(files, **manner_of(chosen))
-            system = run_within(job, understood(chosen)[1], progress=bar)
+            system = run_within(job, limits, progress=bar)
             if getattr(system, "ends_validly", None) is not None:
                 label = {"deadlock": "invalid end state"}.get(label, label)
             bar.begin(label)

@@ -49,6 +49,7 @@ class Form(NamedTuple):
     chart: bool = False  # of the lasso, in place of its actions
     why: bool = False  # values of subformulas at each step of the lasso
     options: Mapping[str, Any] = {}  # of the question, for JSON
+    files: tuple[str, ...] = ()  # of the system, for JSON if it has another name
 
     def checked(self) -> Form:
         """Return it, or raise `typer.BadParameter` for what cannot be printed."""
@@ -81,6 +82,8 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         asked: dict[str, Any] = {"options": form.options} if form.options else {}
         if form.why and (known := _explanation(verdict)) is not None:
             asked["why"] = known.to_dict()
+        if form.files and " ".join(form.files) != verdict.system:
+            asked["files"] = list(form.files)
         print(json_line(verdict.to_dict() | asked), flush=True)
         return
     stats = verdict.stats

@@ -272,25 +272,40 @@ class _Checker:
         from ltlpipe.batch.verifying import replayed
         from ltlpipe.runtime.errors import ReplayError
 
-        system = self._system(given.get("system"), manner_told(options))
+        system = self._system(given, manner_told(options))
         if None in record.names:
             raise LtlpipeError(f"{self._file}: the lasso has no actions")
         if not record.has_cycle and record.kind is None:
             raise ReplayError("the lasso has no cycle")
+        if record.formula is None and "automaton" not in options:
+            _refuse_deadlocks(system, record)
         steps = tuple(step._replace(moves=None) for step in record.steps)
         told = record._replace(steps=steps)
         asked = record.formula, told, options, record.alphabet
         run_within(replayed(system, *asked), self._limits)
 
-    def _system(self, name: Any, manner: dict[str, Any]) -> System:
+    def _system(self, given: dict[str, Any], manner: dict[str, Any]) -> System:
         from ltlpipe.systems.reading import load_job
 
-        files = self._files or files_named(str(name))
+        told = given.get("files")
+        if not isinstance(told, list) or not {*map(type, told)} <= {str}:
+            told = []
+        files = self._files or tuple(told) or files_named(str(given.get("system")))
         key = files, tuple(manner.items())
         if key not in self._systems:
             job = load_job(files, **manner)
             self._systems = {key: run_within(job, self._limits)}
         return self._systems[key]
+
+
+def _refuse_deadlocks(system: System, record: Record) -> None:
+    """Refuse the way to a deadlock of a network in which not all runs are accepting."""
+    from ltlpipe.systems.plain_steps import STUTTER_NAME
+    from ltlpipe.verdict.recorded import UndecidedError
+
+    stops = {*record.names[record.first :]} == {STUTTER_NAME}
+    if stops and getattr(system, "has_acceptance", False):
+        raise UndecidedError("it stops: replayed are accepting runs, no deadlocks")
 
 
 def files_named(name: str) -> tuple[str, ...]:

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from ltlpipe import LTS, Network, save
 from ltlpipe.batch.tasks import Task
+from ltlpipe.families.networks import coloured_client_server
+from ltlpipe.systems.nets.writing import save_pnml
 from tests.report.handmade_stores import make_store, result
 
 ROOT = Path(__file__).parents[2]
@@ -274,3 +277,34 @@ def test_declared_actions(tmp_path, run):
         "formula: F oZ"
         in run("simulate", "--plain", folder / "problem1.dot", "--lasso", told).out
     )
+
+
+def test_a_system_with_a_name_of_its_own(tmp_path, run):
+    """The files are told, too."""
+    net = tmp_path / "own.pnml"
+    save_pnml(coloured_client_server(2, 1), str(net))
+    result = tmp_path / "r.json"
+    said = run("check", net, "-f", "G(waiting.1 == 0)", "--json")
+    assert said.records[0]["files"] == [str(net)]
+    result.write_text(said.out)
+    outcome = run("check", "--verify", result)
+    assert (outcome.code, outcome.out) == (0, "confirmed: G(waiting.1 == 0)\n")
+
+
+LIVELOCK = ("livelock", "--progress", "b", "--fairness", "weak", "--fair-sets", "a")
+
+
+@pytest.mark.parametrize("accepting", [False, True])
+def test_deadlocks_and_livelocks(tmp_path, run, accepting):
+    """They say what they are about; of acceptance the former know nothing."""
+    component = LTS.from_transitions(
+        [(0, "a", 0), (0, "b", 1)], accepting=[0] if accepting else None
+    )
+    system, result = tmp_path / "s.hoa", tmp_path / "r.json"
+    save(Network([component]), str(system))
+    for asked, code in ((("deadlocks",), 3 * accepting), (LIVELOCK, 0)):
+        command, *options = asked
+        result.write_text(run(command, system, *options, "--json").out)
+        outcome = run("check", "--verify", result)
+        assert outcome.code == code
+        assert outcome.out.startswith("not-checked" if code else "confirmed")
