@@ -45,7 +45,13 @@ from ltlpipe.runtime.jobs import (
     interruptible,
 )
 from ltlpipe.runtime.progress_bar import search_bar
-from ltlpipe.verdict.verdict import CRASH, INPUT_ERROR, UNKNOWN, UNSUPPORTED
+from ltlpipe.verdict.verdict import (
+    CRASH,
+    INPUT_ERROR,
+    UNBOUNDED,
+    UNKNOWN,
+    UNSUPPORTED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -68,7 +74,7 @@ if TYPE_CHECKING:
 
 RETRIED = (
     *(UNKNOWN, CRASH, TIMEOUT, MEMORY, MAX_STATES, CPU_TIME),
-    *("bitstate", "walks", "compact"),
+    *("bitstate", "walks", "compact", "overflow", UNBOUNDED),
     *(BUG, INPUT_ERROR, UNSUPPORTED),
 )
 """What ``--retry`` can name: all without a verdict, or reasons for it."""

@@ -536,7 +536,7 @@ def _tasks_of_frame(frame: pd.DataFrame) -> list[Task]:
                 number,
                 line.options(row),
                 expected=expected,
-                name=None if name is None else str(name),
+                name=None if name is None else _text(name),
                 beside=own,
             )
         )

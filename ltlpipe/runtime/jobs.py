@@ -95,16 +95,18 @@ def interruptible() -> Iterator[Interrupt]:
         yield interrupt
         return
     previous = signal.getsignal(signal.SIGINT)
+    if previous is None:  # not from Python, which cannot install it again
+        previous = signal.default_int_handler
 
     def note(_signal: int, _frame: object) -> None:
         interrupt.pressed = True
-        signal.signal(signal.SIGINT, previous or signal.default_int_handler)
+        signal.signal(signal.SIGINT, previous)
 
     signal.signal(signal.SIGINT, note)
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, previous or signal.default_int_handler)
+        signal.signal(signal.SIGINT, previous)
 
 
 Result = TypeVar("Result")

@@ -245,6 +245,8 @@ def test_columns_of_the_caller(jobs):
     assert frame["expected"].tolist() == 2 * ["violated"] + 2 * ["holds"]
     assert frame["size"].tolist() == [2, 2, 3, 3]
     assert frame["family"].tolist() == ["rings", "rings", pd.NA, pd.NA]
+    numbered = solve(given.assign(formula_id=[1, None]), jobs=jobs)
+    assert numbered["formula_id"].tolist() == ["1", "GF a"]
 
 
 def test_a_system_and_formulas(folder):

@@ -225,6 +225,22 @@ def test_ctrl_c_ends_a_job():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize("handler", [signal.SIG_DFL, signal.SIG_IGN])
+def test_what_ctrl_c_did_before_it_does_again(handler):
+    """Also where that is nothing of Python's."""
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        run(one_step())
+        assert signal.getsignal(signal.SIGINT) == handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def one_step():
+    """A job."""
+    yield Progress()
+
+
 def test_a_second_ctrl_c_raises():
     with interruptible() as interrupt:
         signal.raise_signal(signal.SIGINT)
