@@ -165,7 +165,7 @@ def column_named(frame: pd.DataFrame, text: str) -> str:
 
 
 def columns_named(frame: pd.DataFrame, option: str, names: Sequence[str]) -> list[str]:
-    """Return the columns of some names; the message that refuses others lists them."""
+    """Return the columns of some names, each once; others are refused."""
     found = [column_named(frame, name) for name in names]
     for name, column in zip(names, found, strict=True):
         if column not in frame.columns:
@@ -174,7 +174,7 @@ def columns_named(frame: pd.DataFrame, option: str, names: Sequence[str]) -> lis
                 f"--{option}={name}: expected columns out of {known}"
                 + nearest(name, map(str, frame.columns))
             )
-    return found
+    return list(dict.fromkeys(found))
 
 
 def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -193,7 +193,8 @@ def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Columns `by`, `tasks`, a column per verdict, and the sums `seconds` and `states`
         of known values.
     """
-    *by, _ = columns_named(frame, "group", [*by, "verdict"])
+    columns_named(frame, "group", ["verdict"])
+    by = columns_named(frame, "group", by)
     counts = {v: (frame["verdict"] == v).astype("int64") for v in VERDICTS}
     costs = [c for c in ("seconds", "states") if c in frame and c not in by]
     sums = ["tasks", *VERDICTS, *costs]

@@ -131,6 +131,14 @@ def test_what_is_no_condition(where, frame):
         filtered(frame, where)
 
 
+def test_two_names_of_a_column(frame):
+    """They group by it once."""
+    for names in (["memory", "memory_limit_mib"], ["--emptiness", "emptiness"]):
+        found = grouped(frame, names)
+        assert [*found.columns[:2]] == [names[1], "tasks"]
+        pivoted(frame, names, "verdict")
+
+
 def test_groups(frame):
     """Counts per verdict; a missing value makes a group, too."""
     table = grouped(frame, ["configuration"])
