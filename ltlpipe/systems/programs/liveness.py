@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.interpreting import MAX_WALKS
 from ltlpipe.systems.programs.program import (
@@ -196,8 +197,13 @@ def _cleared(effects: Iterable[Assignment]) -> set[int]:
 def run_remembered(model: Model, rule: Forgetting, run: Run) -> Job[Run | None]:
     """Return the run of a program that one of the program that forgets is.
 
-    It has the same actions; its cycle may begin later.  None if there is none, or if it
-    has not repeated a valuation after some turns.
+    It has the same actions; its cycle may begin later.  None if it has not repeated a
+    valuation after some turns.
+
+    Raises
+    ------
+    ReplayError
+        There is none: a bug.
     """
     ticks = Ticks("reading", _WORK)
     state = model.initial()
@@ -210,7 +216,7 @@ def run_remembered(model: Model, rule: Forgetting, run: Run) -> Job[Run | None]:
             target = run.states[number + 1]
             found = _next(model, rule, state, actions[number], target)
             if found is None:
-                return None
+                raise ReplayError("a run of a program that forgets is none of it")
             state = found
             states.append(state)
             yield from ticks.worked()
