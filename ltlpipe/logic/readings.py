@@ -35,8 +35,11 @@ _SYMBOLS = {
 }
 OPERATORS = {"WU": "W", "WR": "R", **_SYMBOLS}
 """Operators of the RERS challenge, and of papers, that Spot calls otherwise."""
+# `F[]` begins bounds in Spot 2.13, which then reads and writes what is behind the text.
 _WEAK = re.compile(
-    IN_QUOTES + rf"|(?<![\w.])W[UR](?![\w.])|[{''.join(_SYMBOLS)}]", re.DOTALL
+    IN_QUOTES + rf"|(?<![\w.])W[UR](?![\w.])|[{''.join(_SYMBOLS)}]"
+    r"|(?<=[XFG])\s*\[\s*\](?![-=]>)",
+    re.DOTALL,
 )
 UNQUOTED = frozenset({"xor", "V", "first_match"})
 """Names of which Spot forgets the quotes.
@@ -151,6 +154,8 @@ def _spelled(match: re.Match[str]) -> str:
     found = match[0]
     if found in OPERATORS:
         return f" {OPERATORS[found]} "
+    if found[-1] == "]":
+        return " G "
     if found in UNQUOTED:
         return f'"{found}"'
     if found[0] == "'":
@@ -169,6 +174,8 @@ def _masked(match: re.Match[str]) -> str:
     found = match[0]
     if found in OPERATORS:
         return OPERATORS[found].ljust(len(found))
+    if found[-1] == "]":
+        return " G".ljust(len(found))
     return '"' + "_" * (len(found) - 2) + '"'
 
 

@@ -223,6 +223,17 @@ def test_operators_bind_as_in_spot(text):
     assert past.spot == spot.formula_And([wanted, spot.formula_ap("<past 0>")])
 
 
+def test_boxes_behind_operators():
+    """Spot takes `F[` for the beginning of bounds, and may not come to an end."""
+    for text in "F[]p", "F []p", "FG p", "F [ ] [] p":
+        assert parse(text).spot == spot.formula("F G p")
+    assert parse("F[]p==3").spot == parse("F G p==3").spot
+    assert str(parse('{a;b}[]->X[]"F[]p"').spot) == '{a;b}[]-> XG"F[]p"'
+    for text in "FGF[]", "G a & F[]":
+        with pytest.raises(FormulaError, match="unexpected end of formula"):
+            parse(text)
+
+
 @pytest.mark.parametrize("name", ["V", "xor", "first_match"])
 def test_names_that_spot_does_not_quote(name):
     """As actions, of formulas in texts and of Spot's."""
