@@ -45,6 +45,7 @@ from benchmarks.bitstate import Subject, searched, subjects
 from benchmarks.families.leader_election import leader_election
 from benchmarks.spin import SpinError, available, run_spin
 from ltlpipe import LtlpipeError, Network
+from ltlpipe.search.exploring import DeadlockSearch
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.nested.bitstate import ApproximateSE05
 from ltlpipe.search.nested.ndfs import SE05
@@ -120,7 +121,8 @@ def run(subject: Subject, *, unswept: bool, **options: Any) -> tuple[Any, Any]:
     note = state_search.note_search
 
     def noting(trace: Any, search: Any) -> None:
-        seen[:] = [search]
+        if not isinstance(search, DeadlockSearch):  # which may follow
+            seen[:] = [search]
         note(trace, search)
 
     none = mock.Mock(return_value=())

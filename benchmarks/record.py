@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measured_code import code_of
+from ltlpipe import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,7 @@ def provenance(table: str) -> dict[str, Any]:
         "machine": _processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "ltlpipe": version("ltlpipe"),
+        "ltlpipe": __version__,  # an editable installation may have an older one
         "numba": version("numba"),
         "code": code_of(table),
     }
