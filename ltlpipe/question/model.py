@@ -121,9 +121,9 @@ class ModelQuestion(Question):
         self.written = bound_propositions(system, asked, options)
         self.propositions = self.written
         if fairness is not None:
-            self._refuse_telling("fairness tells how long they stay")
+            self._refuse_telling("--fairness is not supported")
         if any(mentions(own, Taken) for own in self.written.values()):
-            self._refuse_telling("a proposition about steps tells them")
+            self._refuse_telling("propositions about steps are not supported")
         formula = asked.formula
         is_plain = formula is not None and formula.dialect == PLAIN
         if formula is not None and is_plain and len(self.written) > MOST_NAMED:
@@ -132,7 +132,7 @@ class ModelQuestion(Question):
     def _refuse_telling(self, what: str) -> None:
         """Refuse what can tell that the model leaves runs out, if it does."""
         if self.system.only_stuttering:
-            raise UnsupportedError(f"{self.system.only_stuttering}; {what}")
+            raise UnsupportedError(f"{self.system.only_stuttering}; so {what}")
 
     def _fold(self, formula: Formula) -> None:
         """Make the largest parts without temporal operators propositions."""
@@ -231,7 +231,9 @@ class ModelQuestion(Question):
         if self.system.only_stuttering:
             decision = yield from self.stuttering()
             if not decision.allowed:
-                self._refuse_telling(decision.reason)
+                self._refuse_telling(
+                    f"stutter-invariance is required: {decision.reason}"
+                )
         return (yield from self.table(plan, propositions, trace, over_states=True))
 
     def product(self, plan: Plan, trace: Trace) -> Job[ModelProduct]:

@@ -11,7 +11,7 @@ from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.graphs import kripke_structure, vocabulary
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.logic.spot_graphs import automaton_of, valuation
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError
 from ltlpipe.systems.propositions.letters import evaluate
 
@@ -107,6 +107,11 @@ def model_to_spot(
             f"[{propositions!r}]"
         )
     model = model.for_question(propositions)
+    if model.only_stuttering:  # nothing refuses what is asked of the graph
+        warn(
+            f"{model.only_stuttering}; so only stutter-invariant properties can be "
+            "asked of the graph"
+        )
     meanings = {p: model.meaning(p) for p in propositions}
     for text, meaning in meanings.items():
         if uses_step(meaning):

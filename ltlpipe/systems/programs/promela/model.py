@@ -289,7 +289,8 @@ class PromelaModel(ProgramModel):
         told = map(self._tells_number, nodes_in(tree))
         if self.only_stuttering and any(told):
             raise UnsupportedError(
-                f"{self.only_stuttering}; a proposition tells the number of a process"
+                f"{self.only_stuttering}; so propositions cannot name "
+                "a process by its number"
             )
         return bound(self.lowered.translator.value(tree, GLOBAL))
 

@@ -109,8 +109,8 @@ class _Lookup:
         if any(isinstance(operand, generic.Text) for operand in operands):
             if self.model.only_stuttering:
                 raise UnsupportedError(
-                    f"{self.model.only_stuttering}; {part} is about a process by its "
-                    "number"
+                    f"{self.model.only_stuttering}; so propositions cannot name "
+                    "a process by its number"
                 )
             return part  # an action, or a process and its place, by their names
         if isinstance(part, generic.Operation) and (

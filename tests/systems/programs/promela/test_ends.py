@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from ltlpipe import LtlpipeError, check, load
+from ltlpipe import LtlpipeError, LtlpipeWarning, check, load
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela import planning
 from ltlpipe.systems.programs.promela.lowering import general_plan
@@ -76,6 +76,12 @@ def test_what_can_tell_is_refused(tmp_path, formula, options):
         check(model, formula, **options)
     exact = load_text(tmp_path, CALLS.replace("do :: lock", "end: do :: lock"))
     assert exact.about
+
+
+def test_a_graph_warns_of_what_it_leaves_out(tmp_path):
+    model = load_text(tmp_path, CALLS)
+    with pytest.warns(LtlpipeWarning, match="processes that have ended leave before"):
+        model.to_spot(["x == 1"])
 
 
 def test_with_a_number_of_processes_they_stay(tmp_path):
