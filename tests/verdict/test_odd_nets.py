@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.families.nets import coloured_dining, kanban
 from ltlpipe import UnsupportedError, check
+from ltlpipe.logic.propositions.syntax import escaped
 from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, WALKS
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.search.catalogue import OF_SETS
@@ -146,3 +147,12 @@ def test_transitions_with_brackets_in_their_names():
     """As for places, ``t[0]`` is the name where there is no array."""
     net = PetriNet([Place("p", "p", 1)], [Transition("t[0]", "t[0]", {0: 1}, {})])
     assert check(net, "fireable(t[0]) && X !fireable(t[0])").verdict == "holds"
+
+
+@pytest.mark.parametrize("name", ["X-ray", "F p", "FG-1", "x[1].y", "q[a-b]", "H\\"])
+def test_names_that_look_like_operators_or_paths(name):
+    """They can be written as `escaped` writes them, and read as they were written."""
+    net = PetriNet([Place(name, name, 1)], [Transition("t", name, {0: 1}, {0: 1})])
+    text = escaped(name)
+    assert check(net, f"G({text} <= 1 && fireable({text}))").verdict == "holds"
+    assert check(net, f"F {text} + {text} == 3").verdict == "violated"

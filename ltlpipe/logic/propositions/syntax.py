@@ -89,11 +89,6 @@ class Element:
         return f"{escaped(self.array)}[{self.index}]"
 
 
-def name_of(part: Name | Element) -> str:
-    """Return a name: what looks like an element may be one with brackets in it."""
-    return part.text if isinstance(part, Name) else f"{part.array}[{part.index}]"
-
-
 @dataclass(frozen=True)
 class Path:
     """A field of an element of an array: ``s[1].p[2].x``."""
@@ -105,6 +100,22 @@ class Path:
             escaped(name) if index is None else f"{escaped(name)}[{index}]"
             for name, index in self.parts
         )
+
+
+def name_of(part: Name | Element | Path) -> str:
+    """Return a name: what looks like an element may be one with brackets in it."""
+    if isinstance(part, Name):
+        return part.text
+    parts = part.parts if isinstance(part, Path) else ((part.array, part.index),)
+    return ".".join(
+        name if index is None else f"{name}[{_plain(index)}]" for name, index in parts
+    )
+
+
+def _plain(index: Expression) -> str:
+    if isinstance(index, (Name, Element, Path)):
+        return name_of(index)
+    return str(index)
 
 
 @dataclass(frozen=True)

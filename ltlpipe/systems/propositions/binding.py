@@ -126,8 +126,8 @@ class _Binder:
             return self.element(expression)
         if isinstance(expression, Call):
             return self.called(expression)
-        if isinstance(expression, Path) and str(expression) in self.known.variables:
-            return Variable(self.known.variables[str(expression)])
+        if isinstance(expression, Path) and name_of(expression) in self.known.variables:
+            return Variable(self.known.variables[name_of(expression)])
         if isinstance(expression, (Path, Remote)):
             raise self.unknown("nothing", str(expression), self.known.variables)
         if isinstance(expression, Text):
@@ -182,7 +182,7 @@ class _Binder:
             raise self.refusal(f"actions of this system have no names for {FIREABLE}")
         conditions = []
         for argument in call.arguments:
-            if not isinstance(argument, (Name, Element)):
+            if not isinstance(argument, (Name, Element, Path)):
                 raise self.refusal(f"{FIREABLE} is about names, not {argument}")
             name = name_of(argument)
             if name not in self.known.fireable:

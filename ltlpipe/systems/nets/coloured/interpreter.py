@@ -25,6 +25,7 @@ from ltlpipe.logic.propositions.syntax import (
     Name,
     Number,
     Operation,
+    Path,
     Text,
     name_of,
 )
@@ -113,7 +114,7 @@ class Interpreter:
             if isinstance(part, Call):
                 names = [*map(name_of, part.arguments)]  # type: ignore[arg-type]
                 return Number(any(self._fires(name, marking) for name in names))
-            if isinstance(part, (Name, Element)):
+            if isinstance(part, (Name, Element, Path)):
                 tokens = self._tokens(name_of(part), marking, dead=move is None)
                 return Number(tokens)
             if not isinstance(part, Operation):
