@@ -60,6 +60,7 @@ class Resumable(ABC):
     n_words: int = 1
 
     def __init__(self) -> None:
+        self.readied: Any = None  # what its kernel has last been made ready for
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
 
@@ -202,8 +203,21 @@ def _ready_kernel(search: Resumable) -> Job[Interim | None]:
     Returns its successor function if that is only one for the meantime.
     """
     kernel, arguments = search.kernel_call(1)
-    yield from ready(kernel, *arguments)
+    # Numba takes a millisecond to find out the types, small searches grow often.
+    called = kernel, _layout(arguments)
+    if called != search.readied:
+        yield from ready(kernel, *arguments)
+        search.readied = called
     return next((a for a in arguments if hasattr(a, "is_replaced")), None)
+
+
+def _layout(value: Any) -> Any:
+    """Return what the type that Numba gives to an argument depends on; no array."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.flags.num
+    if isinstance(value, tuple):
+        return type(value), *map(_layout, value)
+    return type(value) if isinstance(value, int | float | np.generic) else value
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:

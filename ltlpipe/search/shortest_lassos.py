@@ -1,7 +1,7 @@
 """A shortest lasso of a graph: for each start, a shortest accepting cycle through it.
 
 A breadth-first search over pairs (state, marks seen) finds a shortest accepting cycle
-through a state.  Three lower bounds keep it small:
+through a state.  Lower bounds keep it small:
 
 * Every accepting cycle has a transition with each *necessary* mark, one that all
   accepting sets of marks have.  How far the nearest such transition is, ahead of a
@@ -12,12 +12,16 @@ through a state.  Three lower bounds keep it small:
 * So is one from which the start is too far: those distances are found backwards from
   each start, as far as a better cycle can reach.
 
+A cycle begins best where it is nearest to the initial state.  So it is looked for among
+states that are no nearer than its start; and its last transition comes from one of
+them, at depth d, say, so that the lasso has at least d + 1 steps.
+
 Sources: P. Gastin and P. Moro, "Minimal Counterexample Generation for SPIN", SPIN 2007,
 LNCS 4595, pp. 24-38 (one mark); H. Hansen and A. Kervinen, "Minimal Counterexamples in
 O(n log n) Memory and O(n^2) Time", ACSD 2006, pp. 131-142.
 
 Differences from the sources: any acceptance condition, by the set of marks that a cycle
-has seen; the bounds and the order that comes from them.
+has seen; the bounds, the order that comes from them, and where a cycle begins.
 
 Cost: 12 bytes for each pair of a state and a set of marks, 4 for each transition and
 each state and necessary mark, 32 for each state; for each start at most one look at
@@ -93,7 +97,7 @@ class Graph(NamedTuple):
         return (
             PAIR_BYTES * self.n_pairs
             + per_state * len(self.depths)
-            + 16 * len(self.dst)
+            + 20 * len(self.dst)
         )
 
 
@@ -116,7 +120,7 @@ class Bounds(NamedTuple):
 class Room(NamedTuple):
     """Arrays of the search for a cycle."""
 
-    home: np.ndarray  # int32[n], distance to the start, -1 where it is too far
+    home: np.ndarray  # int32[n], distance to the start, -1 if too far or not among them
     homes: np.ndarray  # int32[n], the states that are near enough
     came: np.ndarray  # int32[n * 2^k], the pair before each pair; -1 not met
     by: np.ndarray  # int32[n * 2^k], the transition between
@@ -235,10 +239,21 @@ def _bounds(
             yield from _spread(distance, np.flatnonzero(is_source), way, progress)
         with_mark = ahead[k].astype(np.int64) + behind - 1
         np.maximum(longest, with_mark, out=longest)
-    least = graph.depths + longest
+    least = np.maximum(graph.depths + longest, _least_returns(graph, src))
     order = np.flatnonzero(least < bound)
     order = order[np.argsort(least[order], kind="stable")]
     return Bounds(bits, ahead, order.astype(np.int32), least[order])
+
+
+def _least_returns(graph: Graph, src: np.ndarray) -> np.ndarray:
+    """Return the least steps of a lasso whose cycle begins, and is nearest to the
+    initial state, in each state: `_FAR` where no transition leads back, int32[n].
+    """
+    depths = graph.depths
+    least = np.full(len(depths), _FAR, dtype=np.int32)
+    back = np.flatnonzero(depths[src] >= depths[graph.dst])
+    np.minimum.at(least, graph.dst[back], depths[src[back]] + 1)
+    return least
 
 
 def _spread(
@@ -300,7 +315,7 @@ def cycle_step(graph, backwards, bounds, room, at, budget):
             at[Place.HEAD], at[Place.TAIL] = 0, 1
             at[Place.STAGE] = Stage.HOME
         if at[Place.STAGE] == Stage.HOME:
-            budget = go_backwards(backwards, room, at, longest, budget)
+            budget = go_backwards(graph, backwards, room, at, longest, budget)
             if budget <= 0:
                 return Status.RUNNING
             begin_away(graph, room, at, start)
@@ -314,8 +329,12 @@ def cycle_step(graph, backwards, bounds, room, at, budget):
 
 
 @inlined
-def go_backwards(backwards, room, at, longest, budget):
-    """Write distances to the start; return the budget that is left, <= 0 to go on."""
+def go_backwards(graph, backwards, room, at, longest, budget):
+    """Write distances to the start, from states that are no nearer to the initial one.
+
+    Return the budget that is left, <= 0 to go on.
+    """
+    nearest = graph.depths[room.homes[0]]
     while at[Place.HEAD] < at[Place.TAIL]:
         if budget <= 0:
             break
@@ -324,7 +343,7 @@ def go_backwards(backwards, room, at, longest, budget):
             break
         for edge in range(backwards.first[state], backwards.first[state + 1]):
             src = backwards.src[edge]
-            if room.home[src] < 0:
+            if room.home[src] < 0 and graph.depths[src] >= nearest:
                 room.home[src] = room.home[state] + 1
                 room.homes[at[Place.TAIL]] = src
                 at[Place.TAIL] += 1

@@ -50,7 +50,7 @@ from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError, plain_steps
 from ltlpipe.systems.runs import Run, compressed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from ltlpipe.automata.tight import Tight
     from ltlpipe.question.network import NetworkQuestion
@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.networks.packing import PackedSystem
-
-    Search = Callable[[Product, Run, float], Job[Run]]
 
 MOST_STATES = 2_000
 """States of the system near the end of the run: some hundredths of a second."""
@@ -183,7 +181,7 @@ def shortened(
         best = yield from _in_product(product, best, most_states)
         if not best.shortest_of and network is not None:
             work = min(_FREED_WORK * most_states, _MOST_FREED_WORK)
-            run = yield from freed(network, best.run, shorter, work)
+            run = yield from freed(network, best.run, work)
             best = best._replace(run=run)
     if not best.shortest_of:
         run = yield from shortened_by_trial(question, best.run)
@@ -369,38 +367,52 @@ _FEW = 3
 _STATES = 50_000
 """States that are stored at most of a product in which few components are free."""
 
+_PATIENCE = 1_200_000.0
+"""Units of work in which a neighbourhood must have a shorter run for others to be
+searched: some twenty large ones.
+"""
 
-def freed(network: NetworkQuestion, run: Run, search: Search, work: float) -> Job[Run]:
+
+def freed(network: NetworkQuestion, run: Run, work: float) -> Job[Run]:
     """Return a shorter run, or the one that is known, after so much work.
 
-    `search` takes a product, a run and how many states may be stored.  Whether a run is
-    fair depends on transitions that a part of the network lacks.
+    Whether a run is fair depends on transitions that a part of the network lacks.
     """
     known = [run]
     if network.fairness is not None:
         return run
     with suppress(TooMuchWorkError):
-        yield from bounded(_freed(network, known, search), work)
+        yield from bounded(_freed(network, known), work)
     return known[-1]
 
 
-def _freed(network: NetworkQuestion, known: list[Run], search: Search) -> Job[None]:
-    """Add shorter and shorter runs, until no neighbourhood of the last has one."""
-    trace, parts = Trace(network.given), network.system.components
+def _freed(network: NetworkQuestion, known: list[Run]) -> Job[None]:
+    """Add shorter and shorter runs, until no neighbourhood of the last has one, or that
+    takes long to find out.
+    """
     sets = _neighbourhoods(network.system, known[-1])
-    number, tried, taken = 0, 0, None
-    while tried < len(sets):
-        run, free = known[-1], sets[number % len(sets)]
-        if taken is None:
-            taken = yield from taken_by(network.system, run)
+    found: tuple[Run, int] | None = known[-1], 0
+    while found is not None:
+        run, number = found
+        known.append(run)
+        sets = sets[number:] + sets[:number]
+        found = yield from bounded(_better(network, run, sets), _PATIENCE)
+
+
+def _better(
+    network: NetworkQuestion, run: Run, sets: Sequence[tuple[int, ...]]
+) -> Job[tuple[Run, int] | None]:
+    """Return a shorter run, and how many neighbourhoods it took to find it."""
+    trace, parts = Trace(network.given), network.system.components
+    taken = yield from taken_by(network.system, run)
+    for number, free in enumerate(sets, 1):
         kept = [parts[i] if i in free else c for i, c in enumerate(taken.components)]
         near = Network(kept, network.system.name)
         product = yield from network.product(network.given, trace, near)
-        found = yield from search(product, run, _STATES)
-        number, tried = number + 1, tried + 1
+        found = yield from shorter(product, run, _STATES)
         if len(found.actions) < len(run.actions) and _ends_as_said(network, found):
-            known.append(found)
-            tried, taken = 0, None
+            return found, number
+    return None
 
 
 def _ends_as_said(network: NetworkQuestion, run: Run) -> bool:
