@@ -37,7 +37,7 @@ OF_ONE = rf"([XFG]\s*{_BOUNDS}|[FG]\s*({_AT_MOST}|{_LISTED})){_OPERAND}"
 OF_TWO = rf"[URV]\s*({_BOUNDS}|{_AT_MOST})"
 """Operators with bounds, of one operand and of two."""
 
-BOUNDED = re.compile(rf"(?<![\w.\\])({OF_ONE}|{OF_TWO})")
+BOUNDED = re.compile(rf"(?<![\w.\\])([XFG]*{OF_ONE}|{OF_TWO})")
 
 _BEHIND = re.compile(r"[\w)\]\"'](?<!\b[XFG])\s*$")
 

@@ -50,6 +50,8 @@ from tests.hypothesis_strategies import formulas
         (r"a U[1:1] b /\ c", "(a & X b) & c"),
         ("F[1,3] a & G[0, 2] b", "F[1:3] a & G[0:2] b"),
         ("G[1,2] x==1", 'G[1:2] "x==1"'),
+        ("GF[1:2](x==1) & XX[2] x==1", '(G F[1:2] "x==1") & X X X "x==1"'),
+        ("GF<=1 a", "G(a | X a)"),
         ("a\N{MATHEMATICAL SCRIPT CAPITAL U}b", "a U b"),
         ("\N{LOZENGE}a \N{SCRIPT CAPITAL R} \N{UP TACK}", "(F a) R 0"),
         ('\N{DOWN TACK} \N{MATHEMATICAL SCRIPT CAPITAL W} "\N{LOZENGE}"', "1"),
@@ -160,6 +162,8 @@ def test_strong_next_of_finite_words():
     """It stays what it is, and until with bounds asks for it."""
     finite = Dialect(finite=True)
     assert str(parse("X[!] a", **finite._asdict()).spot) == "X[!]a"
+    strong = [parse(f"{f} x==1", finite=True).spot for f in ("FX[!]", "F X[!]")]
+    assert strong[0] == strong[1]
     assert str(parse("a U[1:1] b", **finite._asdict()).spot) == "a & !X!b"
 
 
