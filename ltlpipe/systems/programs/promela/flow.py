@@ -88,6 +88,11 @@ class Edge:
         return self.after.resolved.node
 
     @property
+    def starts(self) -> bool:
+        """Whether it starts a process."""
+        return any(isinstance(node, syntax.Run) for node in syntax.nodes_in(self.step))
+
+    @property
     def keeps(self) -> int:
         """Whether control is kept behind it."""
         return self.after.resolved.level if self.level else 0

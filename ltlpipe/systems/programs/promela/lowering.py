@@ -436,8 +436,7 @@ class Lowering(Messages):
         """
         storage, ending = self.storage, self.plan.ending
         flow, found = storage.flows[frame.proctype], []
-        is_start = any(isinstance(n, syntax.Run) for n in nodes_in(edge.step))
-        if not ending or not is_start or node in flow.kept:
+        if not ending or not edge.starts or node in flow.kept:
             return []
         last = len(storage.states) - 1
         youngest = range(frame.slot + 1, last + 1)  # any of these, if there is no room

@@ -429,6 +429,8 @@ class Messages(Translator):
         return any_of(self._executable(frame, node, edge) for edge in some)
 
     def _executable(self, frame: Frame, node: Node, edge: Edge) -> Expression:
+        if edge.starts and self.storage.plan.ending:  # others end before
+            return Number(1)
         return any_of(
             all_of([*way.conditions, self._paired(frame, way.message)])
             for way in self._ways(frame, node, edge)

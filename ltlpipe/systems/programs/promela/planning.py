@@ -224,9 +224,7 @@ def _leading_to_run(flow: Flow) -> set[Node]:
         grown = False
         for node in flow.nodes:
             if node not in found and any(
-                edge.target in found
-                or any(isinstance(n, syntax.Run) for n in nodes_in(edge.step))
-                for edge in leaving(node)
+                edge.target in found or edge.starts for edge in leaving(node)
             ):
                 found.add(node)
                 grown = True

@@ -33,7 +33,8 @@ def program_of_starts(seed: int) -> str:
     starts = [f"run {rng.choice(names)}(own, x)" for _ in range(2)]
     wait = rng.choice(["own?_; ", "own?_; ", ""])
     head = "chan own = [1] of { byte }; byte v;"
-    loop = f"do :: n < 2 -> n++; {starts[0]}; {wait}{_simple(rng)} :: break od"
+    start = rng.choice([starts[0], f"if :: {starts[0]} :: else -> x = 2 fi"])
+    loop = f"do :: n < 2 -> n++; {start}; {wait}{_simple(rng)} :: break od"
     ways = [loop, f"atomic {{ {starts[0]}; {starts[1]} }}", f"{loop}; {starts[1]}"]
     text += f"init {{ {head} {rng.choice(ways)}; {_simple(rng)} }}\n"
     if rng.random() < 0.5:
@@ -73,9 +74,12 @@ def _statement(kind: _Kind, rng: random.Random) -> str:
     if way < 3:
         return _simple(rng)
     if way == 3:
-        return f"if :: {start} :: {condition} fi"
+        return f"if :: {start} :: {rng.choice([condition, 'else -> x = 2'])} fi"
     if way == 4:
         return f"atomic {{ {_simple(rng)}; {start} }}"
     if way == 5:
-        return f"{{ {start}; {_simple(rng)} }} unless {{ {condition} }}"
+        body, escape = f"{start}; {_simple(rng)}", condition
+        if rng.random() < 0.3:
+            body, escape = _simple(rng), start
+        return f"{{ {body} }} unless {{ {escape} }}"
     return f"{start}; own?_" if rng.random() < 0.6 else f"{start}"

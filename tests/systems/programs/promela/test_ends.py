@@ -78,6 +78,30 @@ def test_what_can_tell_is_refused(tmp_path, formula, options):
     assert exact.about
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "do :: run F(c); c?0 :: else -> x = 5 od",
+        "do :: { x = 5 } unless { run F(c) }; c?0 od",
+    ],
+)
+def test_what_waits_for_ends_can_be_executed(tmp_path, loop):
+    """So neither ``else`` nor what a start escapes from is taken in its place."""
+    text = f"""\
+byte x;
+proctype G(chan done) {{ done!0 }}
+proctype F(chan done) {{
+    chan child = [1] of {{ bit }};
+    run G(child); child?0; done!0
+}}
+active proctype W() {{ far: (x > 9) }}
+init {{ chan c = [1] of {{ bit }}; {loop} }}
+"""
+    model = load_text(tmp_path, text)
+    assert model.about
+    assert check(model, "G (x != 5)").verdict == "holds"
+
+
 def test_a_graph_warns_of_what_it_leaves_out(tmp_path):
     model = load_text(tmp_path, CALLS)
     with pytest.warns(LtlpipeWarning, match="processes that have ended leave before"):
