@@ -31,6 +31,8 @@ from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ltlpipe.automata.conditions import inf, marks_in, normal_form
 from ltlpipe.automata.fin_removal import Step, decompose, without_fin
 from ltlpipe.automata.structure import cells_of, columns_of
@@ -89,11 +91,18 @@ class _Buchi(NamedTuple):
 _Edge = tuple[int, int, int, int]  # source, target, whether it is marked, letter
 
 
+def is_tight(table: PropertyAutomaton) -> bool:
+    """Whether an automaton follows each system step by step, from one state."""
+    return table.n_states == 1 and bool((np.diff(table.first_edge) <= 1).all())
+
+
 def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None]:
     """Return a tight automaton for the same words.
 
     None if it would have more than so many states of rounds.
     """
+    if is_tight(table):
+        return Tight(table, (table.initial,))
     table = without_fin(table)
     if table.n_states > _MOST_STATES or len(table.first_edge) > _MOST_CELLS:
         return None

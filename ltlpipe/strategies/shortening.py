@@ -29,7 +29,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import TRUE
 from ltlpipe.automata.letters import universal
-from ltlpipe.automata.tight import tight
+from ltlpipe.automata.tight import Tight, is_tight, tight
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
@@ -52,7 +52,6 @@ from ltlpipe.systems.runs import Run, compressed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.automata.tight import Tight
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
@@ -279,6 +278,8 @@ def _in_product(
     """
     if known is not None:
         product = product.with_table(known.table)
+    elif is_tight(product.table):
+        known = Tight(product.table, (product.table.initial,))
     packed = yield from product.packed()
     while packed is not None:
         needed = product.needed_bytes(packed)

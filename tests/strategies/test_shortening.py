@@ -152,6 +152,15 @@ def test_loops_of_the_prefix():
     assert names_of(network, best.run)[1] == ["again"]
 
 
+def test_one_state_of_the_property():
+    """A shortest lasso of the product is one of the system."""
+    network = Network([LTS.from_transitions(t) for t in (BUSY, FAULTY)])
+    given_run = run_of_words(network, ["work", "rest"], ["work", "rest"] * 2)
+    best = run(shortened(question_about(network, "F fail"), given_run))
+    assert best.shortest_of == "system"
+    assert names_of(network, best.run) == ([], ["work", "rest"])
+
+
 def no_trace():
     return Trace(Plan(None, None))
 
