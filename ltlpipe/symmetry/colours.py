@@ -62,7 +62,7 @@ from ltlpipe.systems.nets.coloured.net import (
     signed_tokens,
 )
 from ltlpipe.systems.nets.coloured.unfolding import Unfolding
-from ltlpipe.systems.nets.packing import MAX_BITS
+from ltlpipe.systems.nets.packing import MAX_BITS, wider
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -316,12 +316,11 @@ class Layout:
     bits: dict[int, int] = field(default_factory=dict)
 
     def widened(self, cells: Sequence[int]) -> bool:
-        """Double the fields of some cells; return whether that is possible."""
-        wider = {self.orbits[cell] for cell in cells}
-        for orbit in wider:
+        """Widen the fields of some cells; return whether that is possible."""
+        for orbit in {self.orbits[cell] for cell in cells}:
             if self.bits[orbit] == MAX_BITS:
                 return False
-            self.bits[orbit] = min(2 * self.bits[orbit], MAX_BITS)
+            self.bits[orbit] = wider(self.bits[orbit])
         return True
 
 

@@ -273,6 +273,12 @@ def _by_word(owner: np.ndarray, word: np.ndarray, values: np.ndarray) -> _Entrie
 MAX_BITS = 63
 """Bits of the widest field: markings are signed numbers of 64 bits."""
 
+
+def wider(bits: int) -> int:
+    """Return twice as many bits; of many fewer, or sums of places might not fit."""
+    return min(2 * bits, (bits + MAX_BITS + 1) // 2)
+
+
 _PATIENCE = 3  # restarts before all fields without a bound are widened
 
 
@@ -295,19 +301,17 @@ class Widths:
     restarts: int = 0
 
     def widened(self, places: Sequence[int]) -> Widths | None:
-        """Return these with at least those of `places` doubled; None at the end.
+        """Return these with at least those of `places` widened; None at the end.
 
         A net with many places that overflow one after the other would be started
         many times, so after a few restarts all that might are widened.
         """
         if any(self.bits[place] == MAX_BITS for place in places):
             return None
-        wider = set(places)
+        chosen = set(places)
         if self.restarts >= _PATIENCE:
-            wider.update(p for p, proven in enumerate(self.proven) if not proven)
-        bits = [
-            min(2 * b, MAX_BITS) if p in wider else b for p, b in enumerate(self.bits)
-        ]
+            chosen.update(p for p, proven in enumerate(self.proven) if not proven)
+        bits = [wider(b) if p in chosen else b for p, b in enumerate(self.bits)]
         return Widths(tuple(bits), self.proven, self.restarts + 1)
 
 

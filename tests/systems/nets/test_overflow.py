@@ -160,3 +160,16 @@ def test_a_run_is_not_continued_beyond_63_bits(options):
     found = check(net, "X X 0", **options)
     assert (found.verdict, found.reason) == ("violated", None)
     assert len(found.finite_run.actions) <= 1
+
+
+@pytest.mark.parametrize("emptiness", ["auto", "couvreur99", "dfs-weak"])
+def test_sums_of_places_fit_whose_fields_have_been_widened(emptiness):
+    """A field of 33 bits need not have 63 next: two of these make no sum."""
+    many = 1 << 33
+    net = PetriNet(
+        [Place("p", "p", many - 1), Place("q", "q", many - 1)],
+        [Transition("t", "t", {}, {0: many, 1: many})],
+    )
+    full = f"p + q == {10 * many - 2}"
+    assert check(net, f"F {full}", emptiness=emptiness).verdict == "holds"
+    assert check(net, f"G !({full})", emptiness=emptiness).verdict == "violated"

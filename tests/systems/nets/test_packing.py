@@ -245,7 +245,7 @@ def maker(put=1, tokens=0):
     )
 
 
-def test_fields_are_doubled_up_to_63_bits():
+def test_fields_are_widened_up_to_63_bits():
     packed = maker().pack(())
     widths = []
     while packed is not None:
@@ -260,7 +260,7 @@ def test_fields_are_doubled_up_to_63_bits():
         assert packed.overflowed() == 0
         assert packed.fields[1].bits == 1
         packed = complete(packed.widened())
-    assert widths == [1, 2, 4, 8, 16, 32, MAX_BITS]
+    assert widths == [1, 2, 4, 8, 16, 32, 48, 56, 60, 62, MAX_BITS]
 
 
 def test_the_largest_numbers():
