@@ -39,6 +39,9 @@ def convert(
         help="A comparison such as 'x==1'; may be given several times. The states "
         "of a model are written to .hoa as a Kripke structure that tells these.",
     ),
+    max_states: int = typer.Option(
+        100_000, metavar="N", min=1, help="States of that structure at most."
+    ),
     **chosen: Any,
 ) -> None:
     """Convert a system between formats.
@@ -53,8 +56,8 @@ def convert(
     from ltlpipe.systems.writing import save
 
     system = run_within(load_job(paths, **manner_of(chosen)))
-    named = propositions or ()
-    for written in save(system, out, format=to, internal=internal, propositions=named):
+    of_states: Any = {"propositions": propositions or (), "max_states": max_states}
+    for written in save(system, out, format=to, internal=internal, **of_states):
         print(f"wrote {written}", file=sys.stderr)
 
 

@@ -12,6 +12,7 @@ from ltlpipe.automata.graphs import kripke_structure, vocabulary
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.runtime.errors import UnsupportedError, warn
+from ltlpipe.runtime.names import counted
 from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError
 from ltlpipe.systems.propositions.letters import evaluate
 
@@ -52,8 +53,8 @@ def explored(
                 if dst == len(states):
                     if dst >= max_states:
                         raise UnsupportedError(
-                            f"{what} has more than {max_states:,} states: max_states= "
-                            "allows more"
+                            f"{what} has more than {counted(max_states, 'state')}: "
+                            "--max-states (max_states=) allows more"
                         )
                     states.append(target)
                 edges.append((src, dst, about))

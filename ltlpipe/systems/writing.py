@@ -56,6 +56,7 @@ def save(
     format: str | None = None,
     internal: str | None = None,
     propositions: Sequence[str] = (),
+    max_states: int = 100_000,
 ) -> list[Path]:
     """Write a system; `load` on the paths returned gives it back.
 
@@ -79,6 +80,8 @@ def save(
     propositions : sequence of str
         Comparisons such as ``x==1``: the reachable states of a model are written to a
         ``.hoa`` file as a Kripke structure with these propositions.
+    max_states : int
+        The most states that it may have.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def save(
             )
         texts = _texts(network, form, internal=internal)
     else:
-        texts = [_text_of_states(network, form, propositions, internal)]
+        texts = [_text_of_states(network, form, propositions, internal, max_states)]
     if str(path) == "-":
         if len(texts) > 1:
             raise UnsupportedError(
@@ -148,6 +151,7 @@ def _text_of_states(
     form: Format,
     propositions: Sequence[str],
     internal: str | None,
+    max_states: int,
 ) -> str:
     """Return the text of a file that holds a system with propositions about states."""
     assert form.writer is not None
@@ -155,7 +159,7 @@ def _text_of_states(
     if internal is not None:
         raise UnsupportedError(f"--internal={internal!r}: {name} has no actions")
     if isinstance(system, Model) and propositions:
-        system = graph_system(system.to_spot(propositions))
+        system = graph_system(system.to_spot(propositions, max_states=max_states))
     if isinstance(system, SpotGraph):
         if writer.graph is not None:
             return writer.graph(system)

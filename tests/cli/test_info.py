@@ -123,6 +123,9 @@ def test_convert_states_of_a_model(run, tmp_path):
     assert (refused.code, hoa.exists()) == (2, False)
     assert "would lose all that --propositions does not name" in refused.complaint
     assert run("convert", model, pnml).code == 2
+    few = run("convert", model, hoa, "--propositions", "x==1", "--max-states", 1)
+    assert (few.code, hoa.exists()) == (2, False)
+    assert "more than 1 state: --max-states" in few.complaint
     assert run("convert", model, hoa, "--propositions", "x==1").code == 0
     assert load(hoa, semantics="state").propositions == ("x==1",)
     question = ["--semantics", "state", "-f", 'G F "x==1"']
