@@ -38,6 +38,30 @@ def test_a_model_alone_is_asked_its_own_questions(run):
     assert joint == 3 * [["assertions", "end states", "order"]] + [None]
 
 
+CALLS = """
+byte x;
+proctype G(chan done) { done!0 }
+active proctype I() { chan c = [1] of { bit }; do :: run G(c); c?0 :: break od }
+ltl few { [] (G[1]:done == 1) }
+ltl steps { X (x == 0) }
+ltl low { [] (x < 2) }
+"""
+
+
+def test_a_formula_that_tells_who_has_ended_is_refused_alone(run, tmp_path):
+    """Of a model whose starts wait for ends all others are answered."""
+    (tmp_path / "m.pml").write_text(CALLS)
+    outcome = run("check", tmp_path / "m.pml")
+    assert outcome.code == 2
+    assert heads(outcome.out) == {
+        "assertions": "holds",
+        "end states": "holds",
+        "few": "unknown (input-error)",
+        "steps": "unknown (unsupported)",
+        "low": "holds",
+    }
+
+
 TWO_BAD = """
 byte n;
 active proctype P() { do :: n < 5 -> n++ :: n == 5 -> break od; assert(n == 4) }

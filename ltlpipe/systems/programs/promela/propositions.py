@@ -104,11 +104,11 @@ class _Lookup:
         if part in (generic.Name(DEADLOCK), generic.Name(ACTION)):
             return part
         if isinstance(part, generic.Name) and part.text in self.known:
-            return self.model.proposition(self.known[part.text])
+            return self.meant(self.known[part.text])
         operands = getattr(part, "operands", ())
         if any(isinstance(operand, generic.Text) for operand in operands):
             if self.model.only_stuttering:
-                raise UnsupportedError(
+                raise self.refusal(
                     f"{self.model.only_stuttering}; so propositions cannot name "
                     "a process by its number"
                 )
@@ -130,7 +130,14 @@ class _Lookup:
             message = error.message.partition(": ")[2]
             kind = UnknownNameError if "undeclared" in message else FormulaError
             raise self.refusal(message, kind=kind) from None
-        return self.model.proposition(expression)
+        return self.meant(expression)
+
+    def meant(self, expression: syntax.Expression) -> generic.Expression:
+        """Return an expression of the model as a proposition about its states."""
+        try:
+            return self.model.proposition(expression)
+        except UnsupportedError as error:
+            raise self.refusal(error.args[0]) from None
 
     def text_of(self, part: generic.Expression) -> str:
         """Return a part of a proposition as models have it, operands in brackets."""
