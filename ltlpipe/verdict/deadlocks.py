@@ -49,6 +49,7 @@ from ltlpipe.systems.kinds import is_net, is_symmetric_net
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
+from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.lasso import MAXIMAL, FiniteRun
 from ltlpipe.verdict.replay import run_replayed
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
     from ltlpipe.systems.networks.packing import PackedSystem
-    from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.lasso import Lasso
 
 
@@ -86,10 +86,11 @@ def deadlock_job(
     from ltlpipe.search.problem import buffer_bytes, make_problem
 
     trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
+    net: Any = system
     if isinstance(system, Model):
-        system = yield from system.unfolding()
+        net = yield from system.unfolding()
     table, answer = universal(), Answer(INCONCLUSIVE, OVERFLOW)
-    packed = yield from _packed(system, options.seed)
+    packed = yield from _packed(net, options.seed)
     while packed is not None and answer.reason == OVERFLOW:
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
         yield from packed.ready()
@@ -101,12 +102,15 @@ def deadlock_job(
         advancing = advance(search, max_states=limit, overflowed=overflowed)
         way = partial(_run_to, search, packed)
         found = searched(options, search, trace, way, advancing)
-        answer = yield from watched(found, system, limit, partial(_has_found, trace))
+        answer = yield from watched(found, net, limit, partial(_has_found, trace))
         if answer.reason == OVERFLOW:
             packed = yield from packed.widened()
     if answer.run is None:
         return answer, None
-    lasso = lasso_of(system, answer.run)
+    actions, states, length = answer.run
+    if net is not system:  # it has been unfolded
+        actions, states = system.refolded(net, actions, states)  # type: ignore[union-attr]
+    lasso = lasso_of(system, Run(actions, states, length))
     replay = run_replayed(system, lasso, stutters=True, accepting=False)
     yield from trace.timed("lasso_seconds", replay)
     return answer, lasso
@@ -148,8 +152,6 @@ def ending_run(
 
     Returns the answer, and the run to a nearest deadlock: of kind "maximal".
     """
-    if isinstance(system, Model):
-        system = yield from system.unfolding()
     known = _KNOWN.of(system)
     answer, lasso = known.ending
     lacks_run = answer.kind == FOUND and options.lasso and lasso is None

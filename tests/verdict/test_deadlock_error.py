@@ -10,6 +10,19 @@ from hypothesis import given, settings
 
 from ltlpipe import LTS, Network, UnsupportedError, check, deadlocks, product
 from ltlpipe.runtime.errors import silenced
+from ltlpipe.systems.nets.coloured.net import (
+    ENUMERATION,
+    TRUE,
+    Bound,
+    ColouredNet,
+    ColouredPlace,
+    ColouredTransition,
+    Constant,
+    Sort,
+    Tokens,
+    Variable,
+)
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from tests.example_counts import examples
@@ -176,3 +189,26 @@ def test_a_search_for_ends_that_hits_a_limit(formula, verdict, vacuity):
     assert found.verdict == verdict
     assert found.reason == ("max-states" if verdict == "unknown" else None)
     assert (found.lasso is not None) == (verdict == "violated")
+
+
+def test_symmetric_nets():
+    """The run is one of the net, also where unfolding leaves colours out."""
+    colours = ("a", "b", "c")
+    take = ColouredTransition("t", "t", TRUE, ((0, Tokens(1, (Bound(0, 0, 3),))),), ())
+    net = SymmetricNet(
+        ColouredNet(
+            "taken",
+            (Sort("S", "S", ENUMERATION, colours, colours),),
+            (Variable("x", "x", 0),),
+            (ColouredPlace("p", "p", (0,), Tokens(2, (Constant(1),))),),
+            (take,),
+        )
+    )
+    step, rest = {"p.a": 0, "p.b": 2, "p.c": 0}, {"p.a": 0, "p.b": 1, "p.c": 0}
+    end = {"p.a": 0, "p.b": 0, "p.c": 0}
+    found = check(net, "true", deadlock="error").finite_run
+    assert found.prefix == [step, rest]
+    assert found.states.tolist() == [[*s.values()] for s in (step, rest, end)]
+    nearest = deadlocks(net).lasso
+    assert (nearest.prefix, nearest.cycle) == ([step, rest], [end])
+    assert nearest.prefix_actions == ["t.b", "t.b"]
