@@ -54,16 +54,17 @@ def total_bytes(tables: Any) -> int:
 
     Arrays in files are not counted.
     """
-    owners: dict[int, int] = {}  # by address: workers have views of their own
+    owners: dict[int, int] = {}
     parts = [tables]  # no recursion: searches ask between any two calls of a kernel
     while parts:
         part = parts.pop()
         if isinstance(part, np.ndarray):
-            if is_mapped(part):
-                continue
             owner = part.base if isinstance(part.base, np.ndarray) else part
-            address = owner.__array_interface__["data"][0]
-            owners[address] = max(owner.nbytes, owners.get(address, 0))
+            if owner.base is None:
+                owners[id(owner)] = owner.nbytes
+            elif not is_mapped(part):  # by address: workers have views of their own
+                address = owner.__array_interface__["data"][0]
+                owners[address] = max(owner.nbytes, owners.get(address, 0))
         elif part is not None:
             parts.extend(part)
     return sum(owners.values())

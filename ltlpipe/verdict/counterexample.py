@@ -56,7 +56,7 @@ STATES_PER_STEP = 500
 SOME_STATES = 50_000
 """What the steps of a run can come to: they are stored in a tenth of a second."""
 
-TINY = 1_000
+TINY = 250
 """States of a product in which it is found out, unasked, whether a run is shortest."""
 
 OTHERS_WORK = 1e7

@@ -209,7 +209,7 @@ def test_a_dead_end_repeats_itself(tmp_path):
 
 
 def test_limits():
-    with pytest.raises(UnsupportedError, match="ring has more than 1 states"):
+    with pytest.raises(UnsupportedError, match="ring has more than 1 state:"):
         RING.to_spot(max_states=1)
     with pytest.raises(UnsupportedError, match="the product has more than 2 states"):
         product(RING, "GF b", max_states=2)
