@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.families.client_server import client_server
 from benchmarks.families.nets import dining
-from ltlpipe import UnsupportedError, check, load
+from ltlpipe import LTS, Network, UnsupportedError, check, load
 from ltlpipe.families.networks import philosophers
 from ltlpipe.question.conditions import CONDITIONS, LINEAR
 from ltlpipe.strategies import explicit, net_walks
@@ -69,6 +69,15 @@ def test_a_limit_of_states_is_the_users():
 def test_other_limits(limit, reason):
     verdict = walked(TABLE, APART, **limit)
     assert (verdict.verdict, verdict.reason) == ("unknown", reason)
+
+
+def test_limits_where_states_have_many_successors():
+    """Here 2^17: choosing among them must not take longer than finding them."""
+    anywhere = [(src, a, dst) for src in (0, 1) for a in "abcd" for dst in (0, 1)]
+    network = Network([LTS.from_transitions(anywhere)] * 15)
+    verdict = walked(network, "GF(a|b|c|d)", timeout=1)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "timeout")
+    assert verdict.stats.seconds < 6
 
 
 def test_beside_others_they_drop_out(monkeypatch):
