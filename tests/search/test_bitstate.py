@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import Network, UnsupportedError, check
+from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MEMORY, MIB
@@ -430,3 +430,11 @@ def test_prints_take_less_than_rows():
 def test_prints_of_other_widths_are_refused(options):
     with pytest.raises(UnsupportedError, match="compact="):
         check(philosophers(3), empty=True, **options)
+
+
+def test_limits_where_states_have_many_successors():
+    """Here 2^18, each of which is looked at once for the estimate of coverage."""
+    part = [(0, "go", 1), (0, "go", 2), (1, "a", 0)]
+    network = Network([LTS.from_transitions(part)] * 18)
+    verdict = check(network, "G(a -> F go)", bitstate=1, timeout=1)
+    assert verdict.stats.seconds < 5

@@ -484,6 +484,7 @@ class Sample(NamedTuple):
 
     keys: np.ndarray  # uint64[n], hashes; 0 where there is none
     counts: np.ndarray  # uint16[n], see ENTERED
+    sources: np.ndarray  # uint64[n], the hash of the state that was the last to meet it
     most: np.ndarray  # uint64[1], the largest hash in it
 
 
@@ -495,6 +496,7 @@ def new_sample(branching: int) -> Sample:
     return Sample(
         keys=np.zeros(n, dtype=np.uint64),
         counts=np.zeros(n, dtype=np.uint16),
+        sources=np.zeros(n, dtype=np.uint64),
         most=np.array([~np.uint64(0)], dtype=np.uint64),
     )
 
@@ -529,13 +531,12 @@ def sample_met(sample, registers, hashes, n, source):
         mixed = hashes[i]
         if mixed > most or mixed == source or mixed == np.uint64(0):
             continue
-        again = False  # steps from one state to another count once
-        for k in range(i):
-            again |= hashes[k] == mixed
-        if not again:
-            at = place_in(sample, registers, mixed)
-            if sample.counts[at] & np.uint16(_MOST) != np.uint16(_MOST):
-                sample.counts[at] += np.uint16(1)
+        at = place_in(sample, registers, mixed)
+        if sample.sources[at] == source:
+            continue  # steps from one state to another count once
+        sample.sources[at] = source
+        if sample.counts[at] & np.uint16(_MOST) != np.uint16(_MOST):
+            sample.counts[at] += np.uint16(1)
 
 
 @inlined
@@ -549,7 +550,7 @@ def halve(sample: Sample, registers: np.ndarray) -> None:
 
     It does nothing before the sample is crowded.
     """
-    keys, counts, most = sample
+    keys, counts, sources, most = sample
     if 2 * registers[BitstateReg.SAMPLED] <= len(keys):
         return
     filled = keys != 0
@@ -560,6 +561,7 @@ def halve(sample: Sample, registers: np.ndarray) -> None:
         known, times = known[small], times[small]
     keys[:] = 0
     counts[:] = 0
+    sources[:] = 0
     mask = len(keys) - 1
     for key, count in zip(known.tolist(), times.tolist(), strict=True):
         at = key & mask
