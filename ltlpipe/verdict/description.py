@@ -200,7 +200,7 @@ def _about_letters(names: list[str]) -> tuple[str, ...]:
 def _explore(system: System, told: Description) -> Job[None]:
     """Note how many states can be reached, and a nearest deadlock."""
     if isinstance(system, Model):
-        if not system.is_unfolded:
+        if not (system.is_unfolded or getattr(system, "is_small", False)):
             return
         system = yield from system.for_question(()).unfolding()
     try:

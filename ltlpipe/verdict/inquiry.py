@@ -38,6 +38,7 @@ from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.kinds import is_eca, is_symmetric_net
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.counterexample import Counterexample
 from ltlpipe.verdict.deadlocks import (
     NONE,
@@ -57,7 +58,7 @@ from ltlpipe.verdict.finite_runs import (
     near,
     remembering,
 )
-from ltlpipe.verdict.judgement import as_witness, spelt_for
+from ltlpipe.verdict.judgement import as_witness, lasso_of, spelt_for
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.replay import bugs_reported
 from ltlpipe.verdict.verdict import (
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.certification import Certified, LinearCertified
+    from ltlpipe.verdict.lasso import Lasso
     from ltlpipe.verdict.vacuity import VacuityDetection
 
 _FIRST = "runs that end are looked for first, as --deadlock=error asks"
@@ -334,6 +336,7 @@ class Inquiry:
             None if self._derived else self.asked.formula,
         )
         if (yield from timed(example.job(answer), self._lasso_seconds.append)):
+            example.lasso = self._refolded(example.lasso)
             if self._derived and example.lasso is not None:
                 formula: Any = self.asked.formula
                 about = self.system, formula, self.options
@@ -359,8 +362,22 @@ class Inquiry:
         return replace(self._made(VIOLATED), finite_run=found)
 
     def _violated(self, example: Counterexample) -> Verdict:
-        found = self._made(VIOLATED, example.reason)
-        return replace(found, lasso=example.lasso, finite_run=example.finite_run)
+        found, lasso = self._made(VIOLATED, example.reason), example.lasso
+        return replace(
+            found, lasso=self._refolded(lasso), finite_run=example.finite_run
+        )
+
+    def _refolded(self, lasso: Lasso | None) -> Lasso | None:
+        """Return a lasso of a net that was unfolded first as one of the net itself."""
+        net: Any = self.system
+        if lasso is None or lasso.system is net:
+            return lasso
+        if not is_unfolded_first(net, self.options):
+            return lasso
+        actions, states = net.refolded(lasso.system, lasso.actions, lasso.states)
+        own = lasso_of(net, Run(actions, states, len(lasso.prefix)))
+        told = {name: getattr(own, name) for name in _OF_SYSTEM}
+        return replace(lasso, **told)
 
     def _holding(self, answered: Question) -> Job[Verdict]:
         """Return the verdict that it holds, with its certificate and its vacuity.
@@ -497,6 +514,9 @@ def searched_for(
         violations = yield from constrained(subject, constraint)
         asked = Property(violations=violations, declared=asked.alphabet)
     return system, asked
+
+
+_OF_SYSTEM = ("prefix", "cycle", "actions", "states", "moves", "system")
 
 
 def without_fairness(system: System, asked: Property, options: Options) -> Question:

@@ -38,7 +38,11 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps, Move, NetworkSteps
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.finite_runs import derived, judged_end, remembering
-from ltlpipe.verdict.inquiry import question_of, with_fair_steps
+from ltlpipe.verdict.inquiry import (
+    question_of,
+    with_fair_steps,
+    without_fairness,
+)
 from ltlpipe.verdict.judgement import finite_run, judged, judged_prefix
 from ltlpipe.verdict.lasso import FINITE_KINDS, MAXIMAL
 from ltlpipe.verdict.replay import run_replayed
@@ -466,6 +470,7 @@ def confirmed(
         )
     if told.kind not in (None, *FINITE_KINDS) or (told.kind is None) != told.has_cycle:
         raise ReplayError("the lasso has no cycle, and is no finite run")
+    net: Any = system
     system = yield from with_fair_steps(system, options)
     formula = asked.formula
     looks_back = formula is not None and formula.history and not options.finite
@@ -476,7 +481,10 @@ def confirmed(
         if constraint is not None:
             kept = Property(violations=constraint)
             questions.append(question_of(system, kept, options))
-    walker = walker_of(questions[0])
+        walked = questions[0]
+        if system is not net:  # the run is one of the net that was not unfolded
+            walked = without_fairness(net, asked, options)
+    walker = walker_of(walked)
     finder = RunFinder(walker, told, stutters=questions[0].stutters)
     failed: ReplayError | None = None
     n_runs = 0
@@ -490,7 +498,10 @@ def confirmed(
                 raise UndecidedError(f"more than {MOST_RUNS} runs have these names")
             rows = [walker.initial(), *(taken.state for _, taken in found)]
             actions = np.array([taken.action for _, taken in found], dtype=np.int32)
-            way = Run(actions, walker.array(rows), told.first)
+            states = walker.array(rows)
+            if system is not net:
+                actions, states = net.unfolded_run(system, actions, states)
+            way = Run(actions, states, told.first)
             try:
                 if options.finite and told.kind is None:
                     raise ReplayError("a lasso is no finite run")
@@ -508,7 +519,7 @@ def confirmed(
             except ReplayError as error:
                 failed = failed or error
     finally:
-        for question in questions:
+        for question in (*questions, walked):
             question.close()
     if failed is None and (k := finder.missing) is not None:
         failed = ReplayError(

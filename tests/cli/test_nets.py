@@ -9,13 +9,37 @@ import pytest
 
 from benchmarks.families.nets import coloured_peers, dining, token_ring
 from ltlpipe.families.networks import coloured_client_server
+from ltlpipe.systems.nets.coloured.net import (
+    ENUMERATION,
+    TRUE,
+    Bound,
+    ColouredNet,
+    ColouredPlace,
+    ColouredTransition,
+    Constant,
+    Sort,
+    Tokens,
+    Variable,
+)
 from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict import deadlocks
+from tests.cli.command_line import program
 
 CLIENTS = unfolded(coloured_client_server(2, 1))
+COLOURS = ("a", "b", "c")
+TAKE = ColouredTransition("t", "t", TRUE, ((0, Tokens(1, (Bound(0, 0, 3),))),), ())
+TAKEN = ColouredNet(
+    "taken",
+    (Sort("S", "S", ENUMERATION, COLOURS, COLOURS),),
+    (Variable("x", "x", 0),),
+    (ColouredPlace("p", "p", (0,), Tokens(1, (Constant(1),))),),
+    (TAKE,),
+)
+"""Two of its colours are never there."""
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
 
 
@@ -96,3 +120,27 @@ def test_an_unbounded_net(run, tmp_path, monkeypatch):
     said = "send can be repeated without end, each time with more tokens in box"
     assert f"warning: the net is unbounded: {said}" in outcome.err
     assert run("deadlocks", path).code == 3
+
+
+@pytest.mark.parametrize("options", [(), ("--past",), ("--deadlock", "error")])
+def test_fair_runs_of_symmetric_nets(options, run, tmp_path):
+    """They are runs of the net itself, which other commands take."""
+    file, lasso = tmp_path / "taken.pnml", tmp_path / "lasso.json"
+    file.write_text(pnml_text(TAKEN))
+    asked = run("check", file, "-f", "G p>=1", "--fairness=weak", "--json", *options)
+    lasso.write_text(asked.out)
+    (told,) = asked.records
+    states = told["lasso"] or told["finite_run"]
+    first = states["prefix"][0] if told["lasso"] else states["states"][0]
+    assert first == {"p.a": 0, "p.b": 1, "p.c": 0}
+    verified = run("check", file, "--verify", lasso)
+    assert (verified.code, verified.out) == (0, "confirmed: G p>=1\n")
+    stepped = program("simulate", file, "--lasso", lasso, "--plain", input="next\n")
+    assert (stepped.code, stepped.err) == (0, "")
+    assert "after 1 step: p.a=0 p.b=0 p.c=0" in stepped.out
+
+
+def test_small_symmetric_nets_are_explored(run, tmp_path):
+    (tmp_path / "taken.pnml").write_text(pnml_text(TAKEN))
+    outcome = run("info", tmp_path / "taken.pnml")
+    assert "2 reachable; a deadlock after 1 step" in outcome.out

@@ -22,6 +22,7 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
     any_taken,
 )
+from ltlpipe.runtime.names import counted
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.nets.coloured.cells import Cells, Moves
 from ltlpipe.systems.nets.coloured.net import DOT
@@ -141,8 +142,10 @@ class Coloured(Model):
     def about(self) -> tuple[str, ...]:  # type: ignore[override]
         """How large the net is."""
         net = self.coloured
-        line = f"a symmetric net of {len(net.places):,} places and "
-        return (line + f"{len(net.transitions):,} transitions",)
+        transitions = counted(len(net.transitions), "transition")
+        return (
+            f"a symmetric net of {counted(len(net.places), 'place')} and {transitions}",
+        )
 
     @cached_property
     def cells(self) -> Cells:

@@ -274,7 +274,7 @@ def test_a_net():
     assert [t.id for t in net.transitions] == ["t.r1.r3.-1", "t.r2.r1.-1", "t.r3.r2.-1"]
     assert net.actions == ("t.1.3.-1", "t.2.1.-1", "t.3.2.-1")
     assert net.transitions[0].pre == {0: 1, 2: 1}
-    assert "2 places and 1 transitions, unfolded into 4 and 3" in net.about[0]
+    assert "2 places and 1 transition, unfolded into 4 and 3" in net.about[0]
 
 
 @pytest.mark.parametrize("kind", ["symmetricnet", "pt-hlpng", "x/highlevelnet"])
