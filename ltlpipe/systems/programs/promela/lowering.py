@@ -16,6 +16,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.program import (
     ASSERTION,
     D_STEP,
@@ -66,7 +67,12 @@ from ltlpipe.systems.programs.promela.translation import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.program import Expression
+
+_STEP_WORK = 100  # units, of a transition
+_PLACE_WORK = 60  # of a place of another process that it looks at
+_BYTES = 12  # of what is made in a unit
 
 
 @dataclass(frozen=True)
@@ -81,8 +87,8 @@ class Lowered:
 
 def lower(
     model: syntax.Model, plan: Plan, *, assertions: bool, has_last: bool = True
-) -> Lowered:
-    """Make a program of a model, with room for the processes of a plan.
+) -> Job[Lowered]:
+    """Return the job that makes a program of a model, with room as a plan says.
 
     Without `assertions`, ``assert`` is a step that has no effect.  Where only a
     property mentions ``_last``, states know of it only if they have to (`has_last`).
@@ -105,14 +111,23 @@ class Lowering(Messages):
         self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
         self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
 
-    def lowered(self) -> Lowered:
+    def lowered(self) -> Job[Lowered]:
         """Make the program."""
         storage = self.storage
         processes = []
+        # With priorities each step looks at what all other processes can do.
+        places = sum(len(storage.flows[f.proctype].nodes) for f in storage.offsets)
+        others = places if storage.priorities >= 0 else 0
+        ticks = Ticks("reading", _STEP_WORK + others * _PLACE_WORK)
         for slot, proctypes in enumerate(self.plan.slots):
             transitions: list[Transition] = []
             for number in proctypes:
-                transitions += self._fused(Frame(slot, number))
+                frame, made = Frame(slot, number), []
+                for transition in self._process(frame):
+                    made.append(transition)
+                    ticks.memory_bytes += ticks.unit_work * _BYTES
+                    yield from ticks.worked()
+                transitions += self._fused(frame, made)
             processes.append(
                 Process(
                     storage.slot_name(slot),
@@ -213,11 +228,13 @@ class Lowering(Messages):
         values += [Number(0)] * (size - len(values) if again else 0)
         return [self._set(Read(first + i), value) for i, value in enumerate(values)]
 
-    def _fused(self, frame: Frame) -> Iterator[Transition]:
+    def _fused(
+        self, frame: Frame, transitions: Sequence[Transition]
+    ) -> Iterator[Transition]:
         """Yield the transitions of a proctype in a slot, those in control made one."""
         begin = self.storage.flows[frame.proctype].nodes[0].number
         begin += self.storage.offsets[frame]
-        for made, first in fused(list(self._process(frame)), begin):
+        for made, first in fused(transitions, begin):
             self.steps[made] = self.steps[first]
             yield made
 

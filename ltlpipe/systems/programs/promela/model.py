@@ -94,11 +94,11 @@ class _Family:
         key = assertions, has_last, mentions
         if key not in self._models:
             tree = replace(self.tree, mentions=self.tree.mentions | mentions)
-            made = lower(tree, self._plan, assertions=assertions, has_last=has_last)
+            job = lower(tree, self._plan, assertions=assertions, has_last=has_last)
             again = partial(
                 self.model, assertions=assertions, has_last=has_last, mentions=mentions
             )
-            self._models[key] = PromelaModel(made, self, again)
+            self._models[key] = PromelaModel(complete(job), self, again)
         return self._models[key]
 
     def lacks_room(self, model: PromelaModel) -> LtlpipeError:

@@ -172,7 +172,7 @@ class _Watching(Interpreter):
 
 def _tried(model: syntax.Model, plan: Plan) -> Job[_Found]:
     """Follow the states in which a process can still be started."""
-    lowered = lower(model, plan, assertions=False)
+    lowered = yield from lower(model, plan, assertions=False)
     interpreter, program = _Watching(lowered), lowered.program
     storage = lowered.translator.storage
     starting: dict[tuple[int, int], bool] = {}

@@ -10,7 +10,7 @@ import pytest
 from ltlpipe import LtlpipeError, LtlpipeWarning, check, load
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela import planning
-from ltlpipe.systems.programs.promela.lowering import general_plan
+from ltlpipe.systems.programs.promela.lowering import general_plan, lower
 from ltlpipe.systems.programs.promela.model import _Family, promela_model, read_model
 from tests.example_counts import examples
 from tests.systems.programs.promela.random_starts import program_of_starts
@@ -202,3 +202,17 @@ def test_verdicts_are_the_same_with_starts_that_wait():
 @pytest.mark.parametrize("part", range(10))
 def test_more_verdicts_are_the_same_with_starts_that_wait(part):
     compare_verdicts(range(1000 + 200 * part, 1200 + 200 * part))
+
+
+def test_room_for_many_processes_is_made_in_turns():
+    """So limits hold while steps that look at all other processes are made."""
+    text = """\
+byte x;
+proctype R(byte p) priority 2 {
+    do :: x = p :: x < 3 -> x++ :: x > 3 -> x--; x-- od; x = get_priority(_pid)
+}
+init { do :: run R(x) :: x > 1 -> break od }
+"""
+    tree = read_model(text, "m.pml")
+    said = list(lower(tree, general_plan(tree, 8), assertions=False))
+    assert said[0].memory_bytes < said[1].memory_bytes < said[2].memory_bytes
