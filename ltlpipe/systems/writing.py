@@ -22,10 +22,11 @@ from collections import Counter
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ltlpipe.automata.graphs import is_graph
 from ltlpipe.runtime.arguments import PATH, TEXT, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import split_suffix, write_text
@@ -50,7 +51,7 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def save(
-    network: System,
+    network: System | Any,
     path: StrPath,
     *,
     format: str | None = None,
@@ -65,7 +66,7 @@ def save(
 
     Parameters
     ----------
-    network : Network, Model or SpotGraph
+    network : Network, Model, SpotGraph or a graph of Spot
         It is not changed.  A net is written as PNML, a graph with propositions as HOA
         (which `load` gives back with ``semantics="state"``).
     path : path
@@ -98,6 +99,8 @@ def save(
     InputError
         A file cannot be written; names it.
     """
+    if is_graph(network):
+        network = graph_system(network)
     if not isinstance(network, (Model, SpotGraph)):
         require_network(network, "writing a file", "network")
     expect(PATH, path=path)

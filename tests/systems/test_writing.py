@@ -329,3 +329,9 @@ def test_nothing_is_printed_of_what_cannot_be_written(options, reason, capsys):
         save(RING, "-", **options)
 
     assert capsys.readouterr().out == ""
+
+
+def test_a_graph_of_spot_is_a_system(tmp_path):
+    graph = spot.translate("GFa", "deterministic")
+    (path,) = save(graph, tmp_path / "graph.hoa")
+    assert check(load(path, semantics="state"), "GFa").holds
