@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.graphs import is_graph
-from ltlpipe.runtime.arguments import PATH, TEXT, expect, several
+from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import split_suffix, write_text
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
@@ -106,6 +106,7 @@ def save(
     expect(PATH, path=path)
     propositions = several(TEXT, propositions, "propositions")
     expect(TEXT.or_none, format=format, internal=internal)
+    expect(WHOLE, max_states=max_states)
     target = Path(path)
     stem, suffix = split_suffix(target)
     if format is not None:
