@@ -228,12 +228,11 @@ class Operation:
         # To the right of the same operator brackets keep what belongs together, and
         # comparisons of comparisons are written with brackets only.
         alone = self.operator in ("==", "<", "<=")
-        shown = [
-            f"({operand})"
-            if _level(operand) < level + (alone or i > 0)
-            else str(operand)
-            for i, operand in enumerate(self.operands)
-        ]
+        shown = []  # by a loop: a frame for each level counts in Python 3.10
+        for i, operand in enumerate(self.operands):
+            text = str(operand)
+            has_brackets = _level(operand) < level + (alone or i > 0)
+            shown.append("(" + text + ")" if has_brackets else text)
         if len(self.operands) == 1:
             return self.operator + shown[0]
         return self.operator.join(shown)
