@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.runtime.memory import collect_seldom
 from ltlpipe.runtime.names import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
-from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
+from ltlpipe.runtime.worker_process import ENDING, end_with_parent, resident_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +50,9 @@ def main(descriptor: int, parent: int) -> None:
     parent : int
         Process id of the client: the worker dies with it, whatever it is doing.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the parent decides
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # held back until now
     end_with_parent()
     collect_seldom()
     name_as(AS_WRITTEN)  # the caller knows how

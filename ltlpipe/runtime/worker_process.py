@@ -39,6 +39,9 @@ MOST_GROWTH = 64 << 20
 """Bytes by which a worker may grow from its first answer on before it is replaced:
 Spot's tables only ever grow."""
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
+"""Signals that workers ignore: their parent decides."""
+
 IDLE_SECONDS = 5.0
 """For so long a process may do nothing before it is not waited for."""
 
@@ -109,15 +112,16 @@ class Worker:
         flags = ["-I", *["-O"] * sys.flags.optimize]  # they decide what a kernel is
         given = [str(package), str(self._theirs.fileno()), str(os.getpid())]
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, *flags, "-c", _START, *given, *_folders(package)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._printed,
-                env=os.environ | {"NUMBA_CACHE_DIR": str(cache_folder().parent)},
-                pass_fds=[self._theirs.fileno()],
-                start_new_session=True,  # so that what it starts can be killed with it
-            )
+            with _held_back(ENDING):  # in the new process, too, until it ignores them
+                self._process = subprocess.Popen(
+                    [sys.executable, *flags, "-c", _START, *given, *_folders(package)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._printed,
+                    env=os.environ | {"NUMBA_CACHE_DIR": str(cache_folder().parent)},
+                    pass_fds=[self._theirs.fileno()],
+                    start_new_session=True,  # what it starts can be killed with it
+                )
         except OSError as error:
             self._error = error
         finally:
@@ -212,6 +216,19 @@ class Worker:
             with suppress(OSError):  # it has ended
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+
+@contextmanager
+def _held_back(signals: Collection[signal.Signals]) -> Iterator[None]:
+    """Block signals in this thread, and in processes that it starts.
+
+    A new process is in the session of its parent for a moment, and Ctrl-C reaches it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _folders(package: Path) -> list[str]:

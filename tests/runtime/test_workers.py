@@ -64,6 +64,38 @@ def finished(job):
         return end.value
 
 
+def test_ctrl_c_does_not_reach_a_worker_that_is_being_started():
+    """For a moment it is in the session of its parent."""
+    program = """
+import os, signal, threading, time
+from ltlpipe.runtime.worker_process import Worker
+signal.signal(signal.SIGINT, lambda *_: None)
+signal.signal(signal.SIGTERM, lambda *_: None)
+done = threading.Event()
+def press():
+    while not done.is_set():
+        os.killpg(0, signal.SIGINT)
+        os.killpg(0, signal.SIGTERM)
+threading.Thread(target=press).start()
+workers = [Worker() for _ in range(5)]
+for worker in workers:
+    worker.start()
+done.set()
+time.sleep(0.5)
+print([worker._process.poll() for worker in workers])
+for worker in workers:
+    worker.close()
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        start_new_session=True,
+    ).stdout
+    assert told == "[None, None, None, None, None]\n"
+
+
 def test_a_worker_is_started_as_this_process_was():
     """-OO changes byte code, and with it which kernel is which."""
     program = """
