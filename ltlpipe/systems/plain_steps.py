@@ -184,6 +184,18 @@ class NamedSteps(PlainSteps):
     """Steps of a system whose actions and states have names for people."""
 
     @abstractmethod
+    def each_step(
+        self,
+        state: Any,
+        wanted: Wanted = None,
+        moves: Sequence[Move] | None = None,
+    ) -> Iterator[PlainStep]:
+        """Do what `PlainSteps.each_step` says; `moves` are of the steps that matter.
+
+        Others may be left out, of which there can be very many.
+        """
+
+    @abstractmethod
     def action_name(self, action: int) -> str:
         """Return the name of an action."""
 
@@ -260,8 +272,14 @@ class NetworkSteps(NamedSteps):
         """Return the initial local states."""
         return tuple(component.initial for component in self._network.components)
 
-    def each_step(self, state: Any, wanted: Wanted = None) -> Iterator[PlainStep]:
-        """Yield the steps of a composed state."""
+    def each_step(
+        self,
+        state: Any,
+        wanted: Wanted = None,
+        moves: Sequence[Move] | None = None,
+    ) -> Iterator[PlainStep]:
+        """Yield the steps of a composed state; of those with other moves none."""
+        told = None if moves is None else {move.name: move.after for move in moves}
         offers = self._offers(state)
         marks = self._marks(offers)
         for owner, offer in enumerate(offers):
@@ -275,7 +293,18 @@ class NetworkSteps(NamedSteps):
                         break
                     choices.append(theirs)
                 else:
+                    if told is not None:
+                        owners = owner, *lead.others
+                        choices = [
+                            [t for t in targets if self._leads(i, t, told)]
+                            for i, targets in zip(owners, choices, strict=True)
+                        ]
                     yield from _taken(state, owner, lead, choices, marks)
+
+    def _leads(self, number: int, target: int, told: Mapping[str, Any]) -> bool:
+        """Whether a component moves as it is told, by its name."""
+        name = self._network.components[number].state_name(target)
+        return told.get(self._names[number]) == name
 
     def letter(self, state: Any, action: int) -> int:
         """Return the letter of an action."""
@@ -435,8 +464,14 @@ class ModelSteps(NamedSteps):
             ]
         )
 
-    def each_step(self, state: Any, wanted: Wanted = None) -> Iterator[PlainStep]:
-        """Yield the steps of a valuation."""
+    def each_step(
+        self,
+        state: Any,
+        wanted: Wanted = None,
+        moves: Sequence[Move] | None = None,
+    ) -> Iterator[PlainStep]:
+        """Yield the steps of a valuation, whatever their moves are."""
+        del moves
         letters = self._letters
         held = letters.of_state(state)
         for action, target in islice(self._model.each_step(state), self._most_examined):

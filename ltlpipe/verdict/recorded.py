@@ -83,12 +83,18 @@ class Walker:
         """Return the state in which runs begin."""
         return self._steps.initial()
 
-    def each_step(self, state: Any, wanted: Wanted = None) -> Iterator[Taken]:
+    def each_step(
+        self,
+        state: Any,
+        wanted: Wanted = None,
+        moves: Sequence[Move] | None = None,
+    ) -> Iterator[Taken]:
         """Yield the steps of a state, some of them twice.
 
-        `wanted` filters actions by their names.
+        `wanted` filters actions by their names; of steps with other `moves` some may
+        be left out.
         """
-        for step in self._steps.each_step(state, wanted):
+        for step in self._steps.each_step(state, wanted, moves):
             yield Taken(step.action, step.state, self._holding(step.letter))
 
     def repeated(self, state: Any) -> Iterator[Taken]:
@@ -161,8 +167,14 @@ class GraphWalker(Walker):
         """Return the state in which runs begin."""
         return self._graph.initial
 
-    def each_step(self, state: Any, wanted: Wanted = None) -> Iterator[Taken]:
-        """Yield the steps of a state."""
+    def each_step(
+        self,
+        state: Any,
+        wanted: Wanted = None,
+        moves: Sequence[Move] | None = None,
+    ) -> Iterator[Taken]:
+        """Yield the steps of a state, whatever their moves are."""
+        del moves
         graph, steps = self._graph, self._edges
         first, end = steps.first[state : state + 2].tolist()
         for edge, target in zip(
@@ -384,7 +396,7 @@ class RunFinder:
         walker = self._walker
         action, moves, before = told
         is_dead = self._stutters  # as far as that is known
-        for taken in walker.each_step(state, _called(action)):
+        for taken in walker.each_step(state, _called(action), moves):
             is_dead = False
             if walker.fits(state, taken, moves, before):
                 yield taken

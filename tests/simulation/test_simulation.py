@@ -603,6 +603,8 @@ def test_states_with_very_many_steps():
     assert len(simulation.enabled) == MOST_ENABLED
     assert simulation.has_more
     simulation.random(3)
+    again = Simulation(MANY, lasso=simulation.to_dict())  # of which it lists no others
+    assert again.follow(simulation.n_steps).state == simulation.state
     crowd = [(0, f"go{k}", 1) for k in range(1000)]
     crowd = Simulation(Network([LTS.from_transitions(crowd)]))
     assert crowd.has_more
