@@ -52,6 +52,7 @@ from ltlpipe.automata.hoa import (
 )
 from ltlpipe.automata.translation import PHASE
 from ltlpipe.logic.formulas import fold
+from ltlpipe.logic.readings import AUTOMATON
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import Opening, name_of, read, starts_with
 from ltlpipe.runtime.jobs import Progress, complete
@@ -78,12 +79,11 @@ _DIRECTIVE = re.compile(r"^[ \t]*#", re.MULTILINE)
 _CLAIM = re.compile(
     r"""(?P<name>\bnever\s+)\w+(?=\s*\{)|"[^"\n]*"|/\*.*?\*/|//[^\n]*""", re.DOTALL
 )
-_IS_TEXT = re.compile(r"\s*(?:HOA:|never\s*\{)|[^\n]*\n")
 
 
 def is_text(given: str) -> bool:
     """Whether something is the text of an automaton, and not a path."""
-    return _IS_TEXT.match(given) is not None
+    return "\n" in given or AUTOMATON.match(given) is not None
 
 
 def parse_automata(text: str, file: str) -> list[Any]:

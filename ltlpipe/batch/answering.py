@@ -269,6 +269,8 @@ def answer(
         try:
             asked = str(meant(merged, "timeout", "cpu_time", "memory"))
             reading = _Reading(expected, limits_of(merged), asked, progress)
+            if isinstance(task.formula, InputError):
+                raise task.formula  # there may be no system
             try:
                 system = systems.system(task, reading, **manner_of(merged))
                 if isinstance(system, Network):

@@ -75,6 +75,7 @@ _SYSTEM_FILE = re.compile(
     re.IGNORECASE,
 )
 _FORMULAS = re.compile(r"(.*\.ltl|LTL\w*\.xml)(\.gz)?$", re.IGNORECASE)
+_OWN_FORMULAS = (".ltl", ".ltl.gz")  # those of the contest belong to a net
 _PROGRAM = re.compile(
     r"(problem[-_]?\d{1,9})\.(c|java)(\.gz)?", re.IGNORECASE | re.ASCII
 )
@@ -249,14 +250,15 @@ class Problem(NamedTuple):
     system: tuple[str, ...]  # the files of its components, in order
     formulas: tuple[str, ...]  # sorted
     name: str = ""  # of a program
+    error: InputError | None = None  # why it cannot be asked
 
 
 def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
     """Find the problems in folders, at any depth, in sorted order (2 before 10).
 
-    Paths that are not folders or contain no problem are refused, and so are folders
-    with a system without formulas, published properties without a system, or two
-    systems of one problem.
+    Paths that are not folders or contain no problem are refused.  A system without
+    formulas, published properties without a system, and two systems of one problem are
+    problems with an error: the others are none the worse for it.
     """
     problems: list[Problem] = []
     for path in map(Path, paths):
@@ -288,76 +290,92 @@ def _problems_in(folder: Path, files: list[str]) -> Iterator[Problem]:
     """Yield the problem of a folder, if it has one system, and published ones."""
     published = list(_published_in(folder, files))
     programs = list(_programs_in(folder, files))
-    taken = {file for _, properties in published for file in properties}
-    taken |= {file for _, *pair in programs for file in pair}
-    others = [file for file in files if file not in taken]
-    if systems := sorted(filter(_SYSTEM_FILE.match, others), key=_natural):
+    taken = {
+        Path(file).name
+        for problem in published + programs
+        for file in problem.formulas + (problem.system if problem.name else ())
+    }
+    others = sorted((file for file in files if file not in taken), key=_natural)
+    formulas = list(filter(_FORMULAS.match, others))
+    contest = [file for file in formulas if not file.lower().endswith(_OWN_FORMULAS)]
+    if systems := list(filter(_SYSTEM_FILE.match, others)):
         numbers = {_number(file) for file in systems}
+        message = None
         if len(numbers) < len(systems) or (None in numbers and len(systems) > 1):
-            listed = ", ".join(systems)
-            raise InputError(f"two systems in one folder: {listed}", file=str(folder))
-        formulas = list(filter(_FORMULAS.match, others))
-        if not formulas:
+            message = f"two systems in one folder: {', '.join(systems)}"
+        elif not formulas:
             message = "a system without *.ltl or LTL*.xml beside it"
-            raise InputError(message, file=str(folder))
-        published.insert(0, (systems, formulas))
-    for found, formulas in published:
-        yield Problem(
-            tuple(str(folder / file) for file in found),
-            tuple(str(folder / file) for file in sorted(formulas, key=_natural)),
-        )
-    for name, program, constraints in programs:
-        yield Problem((str(folder / program),), (str(folder / constraints),), name)
+        yield _problem(folder, systems, formulas, message)
+    elif contest:
+        message = "formulas without model.pnml beside them"
+        yield _problem(folder, ["model.pnml"], contest, message, contest[0])
+    yield from published
+    yield from programs
 
 
-def _programs_in(folder: Path, files: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the programs of a folder: name, file, and list of constraints."""
+def _problem(
+    folder: Path,
+    system: Iterable[str],
+    formulas: Iterable[str],
+    wrong: str | None = None,
+    file: str = "",
+    name: str = "",
+) -> Problem:
+    """Return the problem of some files in a folder; or what is wrong, and in which."""
+    return Problem(
+        tuple(str(folder / each) for each in system),
+        tuple(str(folder / each) for each in formulas),
+        name,
+        None if wrong is None else InputError(wrong, file=str(folder / file)),
+    )
+
+
+def _programs_in(folder: Path, files: Iterable[str]) -> Iterator[Problem]:
+    """Yield the programs of a folder, with their lists of constraints."""
     listed = {m[1]: m[0] for m in map(_CONSTRAINTS.fullmatch, files) if m is not None}
     known = set(files)
     for name in sorted(listed, key=_natural):
         endings = [f"{e}{z}" for e in _PROGRAMS for z in ("", ".gz")]
         program = next((name + e for e in endings if name + e in known), None)
+        message = None
         if program is None:
             programs = " or ".join(f"{name}{ending}" for ending in _PROGRAMS)
             message = f"constraints without {programs} beside them"
-            raise InputError(message, file=str(folder / listed[name]))
-        yield name, program, listed[name]
+        file = listed[name]
+        system = program or name + _PROGRAMS[0]
+        yield _problem(folder, [system], [file], message, file, name)
     for found in map(_PROGRAM.fullmatch, sorted(known)):
         if found is not None and found[1] not in listed:
             message = f"a problem without constraints-{found[1]}.txt beside it"
-            raise InputError(message, file=str(folder / found[0]))
+            yield _problem(folder, [found[0]], [], message, found[0], found[1])
 
 
-def _published_in(
-    folder: Path, files: Iterable[str]
-) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the published problems of a folder: system and properties, by number.
-
-    A file of a pair without its counterpart is refused, and two systems of one number.
-    """
-    systems: dict[int, str] = {}
+def _published_in(folder: Path, files: Iterable[str]) -> Iterator[Problem]:
+    """Yield the published problems of a folder, by number."""
+    systems: dict[int, list[str]] = defaultdict(list)
     properties: dict[int, list[str]] = defaultdict(list)
     texts: dict[int, str] = {}  # one file for each problem, which has to be one
-    for file in sorted(files):
+    for file in sorted(files, key=_natural):
         number = number_of(file)
         if number is not None:
-            if number in systems:
-                message = f"two systems of problem {number}: {systems[number]}, {file}"
-                raise InputError(message, file=str(folder))
-            systems[number] = file
+            systems[number].append(file)
         elif found := _PROPERTIES.fullmatch(file):
             properties[int(found[1])].append(file)
             if found["text"]:
                 texts[int(found[1])] = file
-    for number, file in texts.items():
-        if number not in systems:
+    for number in sorted({*systems, *texts}):
+        found_of, listed = systems[number], properties[number]
+        message, file = None, ""
+        if not found_of:
+            file = texts[number]
             message = f"properties without problem{number}.dot beside them"
-            raise InputError(message, file=str(folder / file))
-    for number, file in sorted(systems.items()):
-        if number not in properties:
+        elif len(found_of) > 1:
+            message = f"two systems of problem {number}: {', '.join(found_of)}"
+        elif not listed:
+            (file,) = found_of
             message = f"a problem without problem{number}-properties*.txt beside it"
-            raise InputError(message, file=str(folder / file))
-        yield [file], properties[number]
+        system = found_of or [f"problem{number}.dot"]
+        yield _problem(folder, system, listed, message, file)
 
 
 def _number(file: str) -> int | None:
@@ -377,7 +395,7 @@ def tasks_of(problems: Iterable[Problem]) -> list[Task]:
     """Return the tasks of problems, formula by formula.
 
     A formula that does not parse is a task, too, and so is a file without a readable
-    formula: the row has the error.
+    formula, and a problem that has no system or no file: the row has the error.
     """
     return [task for problem in problems for task in _tasks_of(problem)]
 
@@ -387,6 +405,8 @@ def _tasks_of(problem: Problem) -> list[Task]:
 
     A second list may repeat those of the first with their solutions.
     """
+    if problem.error is not None:
+        return [Task(problem.system, problem.error)]
     tasks: list[Task] = []
     listed: dict[str, int] = {}  # by name: which task it is
     solutions = solutions_of(problem.system[0], problem.name) if problem.name else {}

@@ -319,7 +319,7 @@ def formula_of(
         f"{a_kind(given)}"
     )
     if spot is not None and isinstance(given, spot.twa):
-        message += "; an automaton of the unwanted runs goes into violations"
+        message += f"; {readings.OF_VIOLATIONS}"
     raise UnsupportedError(message)
 
 

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from ltlpipe.logic.history import Dialect
     from ltlpipe.runtime.errors import FormulaError
 
+AUTOMATON = re.compile(
+    r"\s*(?:HOA:|never\s*(?:\s\w+\s*)?\{|\d+\s+\d+[st]*\s|D[RS]A\s+v)"
+)
+"""How texts of automata begin, and no formula does."""
+
+OF_VIOLATIONS = "check takes one of the violations as --automaton"
+
 # Quoted propositions are matched first so that nothing inside them is touched.
 IN_QUOTES = r'"(?:[^"\\]|\\.)*"|(?<![\w.\\])\'(?:[^\'\\]|\\.)*\''
 _SYMBOLS = {
@@ -100,6 +107,8 @@ def refuse_unparsable(
     """Refuse formulas on which Spot crashes or fails without an error."""
     if not text.strip():
         raise refusal("an empty formula; expected LTL in Spot's syntax", 0)
+    if AUTOMATON.match(text):
+        raise refusal(f"an automaton, expected LTL; {OF_VIOLATIONS}", 0)
     if found := _NO_TEXT.search(text):
         raise refusal(f"{found[0]!r}, expected text", found.start())
     for quoted in re.finditer(IN_QUOTES, text, re.DOTALL):

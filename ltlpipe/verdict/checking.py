@@ -24,7 +24,15 @@ from ltlpipe.question.given_options import (
 )
 from ltlpipe.question.options import CHECK, DEADLOCKS, LIVELOCK
 from ltlpipe.question.property import Property
-from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
+from ltlpipe.runtime.arguments import (
+    AUTOMATON,
+    PATH,
+    TEXT,
+    TRUTH,
+    a_kind,
+    expect,
+    several,
+)
 from ltlpipe.runtime.errors import (
     InputError,
     RoomError,
@@ -577,8 +585,8 @@ def is_empty(
 
     Parameters
     ----------
-    automaton : spot.twa_graph
-        Or a Kripke structure.
+    automaton : spot.twa_graph, path or text
+        Or a Kripke structure; or an automaton in HOA, as for `ltlpipe.check`.
     progress : bool or callable, optional
         As for `ltlpipe.check`.
     **options
@@ -598,12 +606,19 @@ def is_empty(
     >>> str(is_empty(spot.translate("G F a"), emptiness="tela").run)
     '(0)'
     """
+    if PATH.fits(automaton):
+        try:
+            job = automaton_job(automaton)
+            automaton = run(job, understood(options)[1], observer=progress)
+        except StoppedError as stopped:
+            unread = not_read("automaton", stopped.reason)
+            return EmptinessResult(None, unread.reason, None, unread.plan, unread.stats)
     if not is_graph(automaton) and not isinstance(automaton, SpotGraph):
         raise UnsupportedError(
-            f"automaton= is a spot.twa_graph, not a {type(automaton).__name__}; "
-            "ltlpipe.automaton translates a formula"
+            "automaton: expected a spot.twa_graph, or one in HOA, not "
+            f"{a_kind(automaton)}; ltlpipe.automaton translates a formula"
         )
     verdict = check(automaton, empty=True, progress=progress, **options)
-    run = None if verdict.lasso is None else AutomatonRun(verdict.lasso)
+    found = None if verdict.lasso is None else AutomatonRun(verdict.lasso)
     empty = None if verdict.verdict == UNKNOWN else verdict.verdict != VIOLATED
-    return EmptinessResult(empty, verdict.reason, run, verdict.plan, verdict.stats)
+    return EmptinessResult(empty, verdict.reason, found, verdict.plan, verdict.stats)

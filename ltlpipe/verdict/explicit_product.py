@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.graphs import is_automaton, vocabulary
 from ltlpipe.logic.formulas import FormulaLike, formula_of
+from ltlpipe.logic.readings import AUTOMATON
 from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.conditions import AUTO
@@ -49,8 +51,9 @@ def product(
     ----------
     system : Network, Model, SpotGraph, a graph of Spot, or paths
         As for `ltlpipe.check`.
-    formula : str, Formula, spot.formula or spot.twa_graph
-        What shall hold; or an automaton of the runs that shall not be.
+    formula : str, Formula, spot.formula, spot.twa_graph or path object
+        What shall hold; or an automaton of the runs that shall not be, the text of one,
+        or its file.
     max_states : int
         The most states that it may have.
     acceptance : str
@@ -82,7 +85,7 @@ def product(
     True
     """
     expect(WHOLE, max_states=max_states)
-    if is_automaton(formula):
+    if is_automaton(formula) or _is_automaton_elsewhere(formula):
         asked = Property(violations=complete(automaton_job(formula)))
     else:
         asked = Property(formula_of(formula))
@@ -98,6 +101,13 @@ def product(
         return _product(question, max_states)
     finally:
         question.close()
+
+
+def _is_automaton_elsewhere(given: Any) -> bool:
+    """Whether something is a file, or the text of an automaton."""
+    if isinstance(given, str):
+        return AUTOMATON.match(given) is not None
+    return isinstance(given, os.PathLike)
 
 
 def _product(question: Question, max_states: int) -> Any:

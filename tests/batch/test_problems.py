@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe import InputError
+from ltlpipe import InputError, solve
 from ltlpipe.batch.task_sources import Problem, find_problems
+
+RING = 'digraph { 0 [initial=1]; 0 -> 1 [label="a"]; 1 -> 0 [label="b"]; }'
 
 
 def made(folder, *names):
@@ -96,19 +98,33 @@ def test_two_systems_in_one_folder(names, tmp_path):
     """Nobody could say which of them is meant."""
     made(tmp_path / "p", "f.ltl", *names)
 
-    assert refusal(tmp_path).startswith(f"{tmp_path}/p: two systems in one folder: ")
-    assert all(name in refusal(tmp_path) for name in names)
+    (problem,) = find_problems([tmp_path])
+    error = str(problem.error)
+    assert error.startswith(f"{tmp_path}/p: two systems in one folder: ")
+    assert all(name in error for name in names)
 
 
-def test_a_system_without_formulas(tmp_path):
-    """A mistake, even beside a problem that is complete."""
-    made(tmp_path / "1", "system.dot", "f.ltl")
-    made(tmp_path / "2", "system.dot", "f.txt")
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("model.pnml", "/2: a system without *.ltl or LTL*.xml beside it"),
+        ("system.dot", "/2: a system without *.ltl or LTL*.xml beside it"),
+        ("LTLx.xml", "/2/LTLx.xml: formulas without model.pnml beside them"),
+    ],
+)
+def test_halves_of_problems(name, error, tmp_path):
+    """Each has a row that says so, and the problems beside it are solved."""
+    for folder in ("1", "3"):
+        made(tmp_path / folder, "system.dot")
+        (tmp_path / folder / "system.dot").write_text(RING)
+        (tmp_path / folder / "f.ltl").write_text("G(a -> F b)")
+    made(tmp_path / "2", name, "f.txt")
 
-    assert (
-        refusal(tmp_path)
-        == f"{tmp_path}/2: a system without *.ltl or LTL*.xml beside it"
-    )
+    frame = solve(tmp_path)
+
+    assert frame["verdict"].tolist() == ["holds", "unknown", "holds"]
+    assert frame["reason"].dropna().to_dict() == {1: "input-error"}
+    assert frame["message"][1] == f"{tmp_path}{error}"
 
 
 def test_no_problem_in_a_folder(tmp_path):

@@ -120,7 +120,8 @@ def test_halves_of_pairs(names, file, message, tmp_path):
     for name in names:
         (tmp_path / name).touch()
     place = f"{tmp_path}/{file}" if file else str(tmp_path)
-    assert refusal(tmp_path).startswith(f"{place}: {message}")
+    (error,) = (p.error for p in find_problems([tmp_path]) if p.error is not None)
+    assert str(error).startswith(f"{place}: {message}")
 
 
 # --- numbers and answers ----------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 import spot
 
 import ltlpipe
-from ltlpipe import LTS, Network, UnsupportedError, check
+from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, check
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 DOT = """digraph {
@@ -59,7 +59,25 @@ def test_what_is_no_formula(wrong):
     for taker in takers:
         with pytest.raises(UnsupportedError, match=r"expected LTL as a text") as error:
             taker(wrong)
-        assert ("violations" in str(error.value)) == isinstance(wrong, spot.twa)
+        assert ("automaton=" in str(error.value)) == isinstance(wrong, spot.twa)
+
+
+@pytest.mark.parametrize("how", ["graph", "text", "path object"])
+def test_automata_in_hoa(how, tmp_path):
+    """Whatever takes an automaton takes the text of one, and its file.
+
+    `product` took the text for a formula, and `is_empty` neither.
+    """
+    violations = ltlpipe.automaton(FORMULA, negate=True)
+    given = violations if how == "graph" else violations.to_str("hoa")
+    if how == "path object":
+        (tmp_path / "violations.hoa").write_text(given + "\n")
+        given = tmp_path / "violations.hoa"
+    assert check(RING, automaton=given).verdict == "holds"
+    assert ltlpipe.product(RING, given).is_empty()
+    assert ltlpipe.is_empty(given).empty is False
+    with pytest.raises(LtlpipeError, match="expected LTL"):
+        ltlpipe.is_interruptible(given)
 
 
 @pytest.fixture
