@@ -78,9 +78,9 @@ if TYPE_CHECKING:
 READING = "reading"
 
 _TOKEN = re.compile(
-    r"\s+|//[^\n]*|/\*.*?\*/|^[ \t]*\#[ \t]*include[^\n]*"
-    r'|(\d+|[A-Za-z_]\w*|&&|\|\||[<>=!]=|"(?:[^"\\\n]|\\.)*"|\S)',
-    re.DOTALL | re.MULTILINE,
+    r"\s+|//[^\n]*|/\*.*?\*/|\#[ \t]*include[^\n]*"
+    r'|(\d+|[A-Za-z_]\w*|&&|\|\||--|[<>=!]=|"(?:[^"\\\n]|\\.)*"|\S)',
+    re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _BINDING = {

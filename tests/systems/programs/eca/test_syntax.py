@@ -69,6 +69,12 @@ def test_arithmetic_is_that_of_c(value: str, expected: int):
     assert values[-1] == expected
 
 
+def test_includes_may_be_indented():
+    """As a preprocessor takes them."""
+    text = program(rule("input == 1", 26), declared="\t int a = 3;")
+    assert source_of(f"  # include <math.h>\n{text}").inputs == source_of(text).inputs
+
+
 @pytest.mark.parametrize("value", ["(a / b)", "(a % b)", "t[(a - 5)]", "t[a]"])
 def test_what_has_no_value_ends_the_run(value: str):
     """A division by zero and an index out of range end the run."""
@@ -83,6 +89,7 @@ def test_what_has_no_value_ends_the_run(value: str):
     ("old", "new", "message"),
     [
         ("a = 5 ;", "a += 5;", "expected '(', found '+'"),
+        ("a = 5 ;", "a = (3 - --a);", "expected an expression, found '--'"),
         ("a = 5 ;", "x = 5;", "'x' is no variable to be assigned to"),
         ("a = 5 ;", "a = (5 & 3);", "expected ')', found '&'"),
         ("a = 5 ;", "a = f(5);", "'f' is no variable with a value"),
