@@ -15,6 +15,7 @@ from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MEMORY, MIB
 from ltlpipe.search.driver import Outcome
+from ltlpipe.search.nested.bits import BLOCK
 from ltlpipe.search.nested.bitstate import BitstateSE05, CompactSE05
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.strategies import explicit as strategy
@@ -121,6 +122,16 @@ def test_long_paths_are_regenerated(automaton, budget, tagless):
     )
     if outcome.status == Status.FOUND:
         replay(automaton, outcome.prefix, outcome.cycle)
+
+
+def test_states_that_are_expanded_to_close_a_cycle_count():
+    """The block of the path in which the cycle of a ring closes is gone."""
+    n = 300
+    ring = explicit(n, [(i, (i + 1) % n) for i in range(n)], {0}, weak=False)
+    found, expanded = figures(bitstate(ring), None)
+
+    assert found.status == Status.FOUND
+    assert expanded == n + BLOCK
 
 
 @given(

@@ -356,6 +356,7 @@ def place_in_block(expand, product, registers, steps, first, n_frames, i):
     The block begins with frame `first`.  If the rows of its frames are not at hand,
     they are written behind the window, with the one that is looked for after them, and
     the buffers of the product then hold the successors of the top frame, as before.
+    That many states are expanded, which counts.
     """
     window, rows = steps.window, product.rows
     if first >= registers[BitstateReg.WINDOW_LOW]:
@@ -365,6 +366,7 @@ def place_in_block(expand, product, registers, steps, first, n_frames, i):
                 return first + k
         return np.int64(-1)
     wanted = WINDOW + BLOCK
+    registers[Reg.EXPANSIONS] += n_frames
     copy_row(rows, i, window, wanted)
     regenerate(expand, product, steps, first, WINDOW, n_frames)
     place = np.int64(-1)

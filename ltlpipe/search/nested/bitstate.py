@@ -293,10 +293,12 @@ def bitstate_step(expand, product, _store, registers, arrays, budget):
                     flags = arrive_blue(product, registers, arrays, top, n, mixed)
                 write_entry(steps, top, flags | Flag.MORE)
                 if red or registers[BitstateReg.ACCEPTING] > 0:
+                    before = registers[Reg.EXPANSIONS]
                     closing = closing_of(expand, product, registers, arrays, n, flags)
                     if closing >= 0:
                         registers[Reg.CLOSING] = closing
                         return Status.FOUND
+                    budget -= registers[Reg.EXPANSIONS] - before
             count = next_unvisited(product, arrays, first, count, n, red)
             if count < n:
                 if not red and at_limit(registers):
