@@ -151,3 +151,14 @@ def test_threads_leave_filters_alone():
     assert warnings.filters == before
     with pytest.warns(match="^heard"):
         warn("heard")
+
+
+def test_the_import_of_spot_where_warnings_are_errors():
+    """Spot's modules warn as they are imported, and crashed where that is an error."""
+    code = (
+        "import ltlpipe; ring = ltlpipe.LTS.from_transitions([(0, 'a', 0)]);"
+        "print(ltlpipe.check(ltlpipe.Network([ring]), 'G F a').verdict)"
+    )
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("holds\n", 0)

@@ -248,3 +248,15 @@ def test_names_that_spot_does_not_quote(name):
     assert parse(found.formula).spot == tree
     assert found.residuals()
     assert check(network, f'"{name}" & X G b').verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["GFa", "GF1", "XX1 & FGp1", "GOa", "Yes U No", "F .x", "GF .x.y & G..", "FX(.a)"],
+)
+def test_names_begin_as_in_spot(text):
+    """Beside the past, too: ``GF1`` was one name, ``.x`` none, and `GF<=3 a & GFb` had
+    a name GFb.
+    """
+    assert parse(text, past=True).spot == parse(text).spot
+    assert parse(f"({text}) & F<=1 b").spot == parse(f"({text}) & (b | X b)").spot

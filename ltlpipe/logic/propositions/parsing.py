@@ -77,19 +77,30 @@ TERMINALS = {
 
 
 @cache
-def parser(rules: type[Transformer[Any, Any]] | None, *, past: bool = False) -> Lark:
-    """Return the parser, which applies some rules or, without, makes a tree."""
+def parser(
+    rules: type[Transformer[Any, Any]] | None,
+    *,
+    past: bool = False,
+    compares: bool = True,
+) -> Lark:
+    """Return the parser, which applies some rules or, without, makes a tree.
+
+    Names begin as in Spot if the formula `compares` nothing.
+    """
     text = _GRAMMAR
     for name, pattern in {
         "UNARY": "XFGHOYZ" if past else "XFG",
         "BINARY": "UWRVMST" if past else "UWRVM",
         "BOUNDED_UNTIL": OF_TWO,
         "BOUNDED": OF_ONE,
+        "GLUED": "" if compares else r"|[XFG](?=[A-Za-z_.])",
+        "BEGIN": "[A-Za-z_]" if compares else r"[A-Za-z_.]",
+        "DOT": "" if compares else r"|\.",
     }.items():
         text = text.replace(f"@{name}@", pattern.replace("/", r"\/"))
     return parser_of(
         text,
-        "past" if past else "formulas",
+        ("past" if past else "formulas") + ("" if compares else "-of-names"),
         start="formula",
         transformer=None if rules is None else rules(),
         maybe_placeholders=False,
@@ -161,7 +172,8 @@ def parse_dialect(
     Past subformulas are propositions of the Spot formula, which the history explains.
     If it `compares` nothing, what stands in quotes is a name.
     """
-    tree = _with_quotes(text, parser(None, past=dialect.past), refusal)
+    reader = parser(None, past=dialect.past, compares=compares)
+    tree = _with_quotes(text, reader, refusal)
     rules = _Dialect(dialect, compares=compares)
     try:
         return formula_of(rules.transform(tree)), tuple(rules.history)
@@ -448,6 +460,10 @@ class _Dialect(Transformer_NonRecursive, _Formulas):  # type: ignore[type-arg]
         super().__init__()
         self.finite, self._compares = dialect.finite, compares
         self.history: list[History] = []
+
+    @v_args(inline=True)
+    def name(self, dotted: str) -> Any:
+        return super().name(dotted) if self._compares else _spot("ap")(dotted)
 
     @v_args(inline=True)
     def text(self, token: Token) -> Any:
