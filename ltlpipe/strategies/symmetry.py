@@ -67,6 +67,11 @@ WORTH_IT = 3
 MOST_SHOWN = 10**60
 """The order of a group whose digits are shown."""
 
+MOST_LOOKS = 2.5e8
+"""Looks at fields of successors of one state, which are made representatives without a
+pause: a second or two.
+"""
+
 _SHOWN = 5  # names of a class
 
 _LOST = (
@@ -310,6 +315,12 @@ def _quotient(acting: Group, packing: Job[Any]) -> Job[PackedSystem | None]:
     packed = yield from packing
     if packed is None:
         return None
+    # In states of nets and programs few transitions are enabled.
+    n, is_network = packed.max_successors, len(packed.local_states) > 0
+    if is_network and n * acting.looks(n.bit_length()) > MOST_LOOKS:
+        raise NotApplicableError(
+            f"one state can have up to {n} successors, too many for representatives"
+        )
     packed = yield from _uniform(packed, acting)
     needed = table_bytes(acting)
     grant = yield Progress("tabulating", memory_bytes=needed)

@@ -8,7 +8,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from ltlpipe import LTS, Network, check
+from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.letters import universal
 from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.runtime.jobs import run
@@ -268,3 +268,12 @@ def test_members_of_a_large_group_are_sorted():
     assert "one representative" in " ".join(found.plan.reasons)
     assert found.verdict == "holds"
     assert found.stats.states < 500
+
+
+def test_many_successors_are_not_made_representatives():
+    """They would be without a pause, for seconds or minutes."""
+    edges = [(0, "a", 0), (0, "a", 1), (1, "a", 0), (1, "a", 1), (1, "b", 0)]
+    network = Network([LTS.from_transitions(edges) for _ in range(21)])
+
+    with pytest.raises(UnsupportedError, match="too many for representatives"):
+        check(network, "G(a -> F b)", reduce="symmetry")

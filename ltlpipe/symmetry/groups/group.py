@@ -227,6 +227,9 @@ Class = Sequence[np.ndarray]
 """The points of each member, int64[k], in an order in which they correspond."""
 
 
+_PER_IMAGE = 10  # looks until it is known whether an image is less, roughly
+
+
 class Factor(NamedTuple):
     """A part of a group that moves fields of its own."""
 
@@ -281,6 +284,18 @@ class Group:
         """The number of its elements; None if it is not `exact`."""
         orders = [factor.order for factor in self.factors if factor.order is not None]
         return prod(orders) if self.exact else None
+
+    def looks(self, n_changed: int) -> float:
+        """Return how many looks at fields it takes to make a state a representative.
+
+        Roughly, where it differs from one in so many fields.
+        """
+        looks = 0.0
+        for factor in self.factors:
+            sorting = len(factor.fields) * n_changed / 2 if factor.classes else 0.0
+            looks += (1 + len(factor.listed)) * (_PER_IMAGE + sorting)
+            looks += len(factor.tried) * _PER_IMAGE
+        return looks
 
     def orbits(self) -> Job[np.ndarray]:
         """Return the least point that each one is taken to, int64[n_points]."""
