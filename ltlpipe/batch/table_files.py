@@ -336,6 +336,7 @@ class ParquetWriter(TableWriter):
         data = to_frame(rows, self.dtypes).to_parquet(index=False)
         with rewriting(self.place) as stream:
             stream.write(data)
+        self._output.renew()
         self.n_rows = len(self._rows)
         self._written_at = time.monotonic()
 

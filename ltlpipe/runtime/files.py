@@ -23,6 +23,8 @@ from __future__ import annotations
 
 import codecs
 import csv
+import fcntl
+import glob
 import gzip
 import io
 import os
@@ -64,6 +66,9 @@ def open_standard_streams() -> None:
 class Output:
     """An output file that is not complete yet; OSError if it cannot be opened.
 
+    It is locked, so that the ones of killed processes can be told from others: the next
+    that is completed in their place removes them.
+
     Parameters
     ----------
     path : path
@@ -92,8 +97,22 @@ class Output:
                     raise
         if self.beside is None:
             self.stream = Path(path).open("wb", buffering)  # noqa: SIM115
-        elif self._mode is not None:
+            return
+        self._lock()
+        self._began = os.fstat(self.stream.fileno()).st_mtime
+        if self._mode is not None:
             os.fchmod(self.stream.fileno(), self._mode)
+
+    def _lock(self) -> None:
+        with suppress(OSError):  # there are file systems without locks
+            fcntl.flock(self.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def renew(self) -> None:
+        """Go on with the file that has been renamed to the place of this one."""
+        if self.beside is not None:
+            self.stream.close()
+            self.stream = self.beside.open("r+b")
+            self._lock()
 
     def complete(self) -> None:
         """Close the file, and put it in its place."""
@@ -101,7 +120,18 @@ class Output:
         if self.beside is not None:
             assert self._place is not None
             self.beside.replace(self._place)
+            self._remove_leftovers(self.beside)
             self.beside = None
+
+    def _remove_leftovers(self, own: Path) -> None:
+        """Remove what killed processes have left beside this place."""
+        name = own.name[: -len("XXXXXXXX.partial")]
+        pattern = f"{glob.escape(name)}{'[0-9a-f]' * 8}.partial"
+        for other in own.parent.glob(pattern):
+            with suppress(OSError), other.open("rb") as stream:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(stream.fileno()).st_mtime < self._began:
+                    other.unlink()
 
     def discard(self) -> None:
         """Close the file, and leave what was there before."""

@@ -5,9 +5,10 @@ A system and a property are a question of the kind that the system has (`questio
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, rebuilt
@@ -30,7 +31,11 @@ from ltlpipe.runtime.jobs import (
     MAX_STATES,
     Clock,
     Limits,
+    Shared,
     StoppedError,
+    TooMuchWorkError,
+    bounded,
+    guided,
     run,
     timed,
 )
@@ -76,7 +81,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
-    from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.runtime.jobs import Grant, Job, Progress
     from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.certification import Certified, LinearCertified
@@ -84,6 +89,13 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.vacuity import VacuityDetection
 
 _FIRST = "runs that end are looked for first, as --deadlock=error asks"
+
+
+ENDS_SHARE = 0.5
+"""Of the time limit: what the search for runs that end has before the question.
+
+It goes on where the answer leans on it.
+"""
 
 
 @dataclass(eq=False)
@@ -150,7 +162,8 @@ class Inquiry:
         self._held: Verdict | None = None
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
         self._ends: Trace | None = None  # of the search for runs that end
-        self._undecided: Verdict | None = None  # what that has hit a limit before
+        self._ending: Shared[Verdict | None] | None = None  # that search, set aside
+        self._aside_bytes = 0.0  # which it holds meanwhile
         self._lasso_seconds: list[float] = []
         self._derived = is_derived(self.asked, self.options)
         # Of some questions the names are looked at here, and a job makes them.
@@ -170,14 +183,23 @@ class Inquiry:
     ) -> Verdict:
         """Answer the question within limits."""
         system = " ".join(self.files) or self.system.name
+        given = (limits.timeout, limits.cpu_time)
+        seconds = min((limit for limit in given if limit is not None), default=inf)
+        self._first_work = seconds * 1e6 * ENDS_SHARE
         with bugs_reported(system, self.asked.text, self.options):
             try:
                 found = run(self._roomy(), limits, clock=self._clock, observer=observer)
             except StoppedError as stopped:
                 found = self._stopped(stopped.reason)
             finally:
-                self._question.close()
+                self._close()
         return self._timed(found)
+
+    def _close(self) -> None:
+        """Give up what is held, and what was set aside."""
+        self._question.close()
+        if self._ending is not None:
+            self._ending.close()
 
     def refused(self, error: LtlpipeError) -> Verdict:
         """Return the verdict for one of several questions that is unsupported."""
@@ -230,18 +252,24 @@ class Inquiry:
             try:
                 return (yield from self._whole())
             except RoomError as error:
-                self._question.close()
+                self._close()
                 self.system = error.roomier()
                 self._set_up()
 
     def _whole(self) -> Job[Verdict]:
         """Answer the question, and warn if the answer leans on finite runs."""
         if self.options.deadlock == DEADLOCK_ERROR:
-            ended = yield from self._ended()
-            if ended is not None and ended.verdict == VIOLATED:
-                return ended
-            self._undecided = ended
-        found = yield from self._job()
+            self._ending = Shared(self._ended)
+            with suppress(TooMuchWorkError):  # the rest is for the question
+                job = guided(self._ending.wait(), self._noting)
+                ended = yield from bounded(job, self._first_work)
+                self._aside_bytes = 0.0
+                if ended is not None and ended.verdict == VIOLATED:
+                    return ended
+        found = yield from guided(self._job(), self._beside)
+        if found.verdict == UNKNOWN and self._ending is not None:
+            ended = yield from self._rest_of_ends()
+            found = ended if ended is not None and ended.verdict == VIOLATED else found
         if found.verdict == VIOLATED and not self.options.finite:
             yield from self._compared_with_title()
         if self.options.finite and found.verdict == HOLDS:
@@ -250,6 +278,24 @@ class Inquiry:
             return found
         deadlock = yield from looked_for(self._question, self._clock.work)
         return replace(found, deadlock=deadlock)
+
+    def _noting(self, progress: Progress) -> Job[Grant]:
+        self._aside_bytes = progress.memory_bytes
+        return (yield progress)
+
+    def _beside(self, progress: Progress) -> Job[Grant]:
+        """Count what a search that was set aside holds, too."""
+        memory_bytes = progress.memory_bytes + self._aside_bytes
+        grant = yield progress._replace(memory_bytes=memory_bytes)
+        return grant._replace(memory_bytes=grant.memory_bytes - self._aside_bytes)
+
+    def _rest_of_ends(self) -> Job[Verdict | None]:
+        """Return what the search for runs that end finds, with the time that is left.
+
+        None if there is no such run, or none is asked for.
+        """
+        self._aside_bytes = 0.0  # it counts that itself
+        return None if self._ending is None else (yield from self._ending.wait())
 
     def _compared_with_title(self) -> Job[None]:
         """Note that a formula is false on every word of inputs and outputs in turn.
@@ -384,8 +430,9 @@ class Inquiry:
 
         Not if a part of the system is missing, or a run may end that must not.
         """
-        if self._undecided is not None:
-            return self._undecided
+        ended = yield from self._rest_of_ends()
+        if ended is not None:
+            return ended
         if isinstance(self.system, Network) and self.system.lacks is not None:
             warn(f"no violation was found, but {self.system.lacks}")
             return self._made(UNKNOWN, MAX_STATES)

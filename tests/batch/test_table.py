@@ -376,6 +376,38 @@ def test_a_limit_of_the_system_on_file_size(suffix, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+KILLED = """
+import os, sys
+from ltlpipe.batch import table_files as module
+
+module._PARQUET_SECONDS = -1.0
+with module.open_table(sys.argv[1]) as table:
+    table.write({"system": "s"})
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_a_killed_run_leaves(suffix, tmp_path, monkeypatch):
+    """The next run that ends takes it away, and what others are writing to stays."""
+    monkeypatch.setattr(module, "_PARQUET_SECONDS", -1.0)
+    path = tmp_path / f"r[1]{suffix}"
+    command = [sys.executable, "-c", KILLED, path]
+    assert subprocess.run(command, check=False).returncode == -9
+    (left,) = tmp_path.iterdir()
+    os.utime(left, (1, 1))
+    other = tmp_path / ".r.12345678.partial"
+    other.touch()
+    with open_table(path) as running:
+        running.write(FULL)
+        os.utime(running.place, (1, 1))
+        write(path, [EMPTY, EMPTY])
+        assert {*tmp_path.iterdir()} == {path, other, running.place}
+        assert len(results(path)) == 2
+    assert len(results(path)) == 1
+    assert {*tmp_path.iterdir()} == {path, other}
+
+
 def test_parquet_can_be_read_at_any_time(tmp_path, monkeypatch):
     """Not only after the last row; the former table stays until then."""
     monkeypatch.setattr(module, "_PARQUET_SECONDS", -1.0)

@@ -106,7 +106,7 @@ def test_an_automaton_of_the_violations():
 
 def test_an_automaton_is_no_formula():
     """What is meant is unclear: its words may be wanted or unwanted."""
-    with pytest.raises(UnsupportedError, match=r"not a twa_graph.*into violations"):
+    with pytest.raises(UnsupportedError, match=r"not a twa_graph.*automaton="):
         check(RING, translate(parse("F b"), "tgba"))
 
 

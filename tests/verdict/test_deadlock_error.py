@@ -25,6 +25,7 @@ from ltlpipe.systems.nets.coloured.net import (
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.verdict import inquiry
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, networks, petri_nets
 
@@ -212,3 +213,32 @@ def test_symmetric_nets():
     nearest = deadlocks(net).lasso
     assert (nearest.prefix, nearest.cycle) == ([step, rest], [end])
     assert nearest.prefix_actions == ["t.b", "t.b"]
+
+
+def wide(n_components):
+    """A network of 7^n states, without a deadlock, and a wrong first step."""
+    rings = [
+        LTS.from_transitions([(j, f"c{k}_{j}", (j + 1) % 7) for j in range(7)])
+        for k in range(n_components)
+    ]
+    return Network(rings)
+
+
+def test_the_search_for_ends_leaves_time_for_the_question():
+    """Half of it: it had used up the limit before the formula was looked at."""
+    found = check(wide(30), "G !c0_0", deadlock="error", timeout=2)
+    assert (found.verdict, found.finite_run) == ("violated", None)
+    assert found.lasso is not None
+
+
+@pytest.mark.parametrize("emptiness", ["auto", "se05"])
+def test_the_search_for_ends_goes_on_after_the_question(emptiness, monkeypatch):
+    """What it has met is kept; its memory counts meanwhile."""
+    how = {"deadlock": "error", "emptiness": emptiness, "timeout": 60}
+    monkeypatch.setattr(inquiry, "ENDS_SHARE", 1e-12)
+    assert check(wide(4), "G(c0_0 -> X !c0_0)", **how).verdict == "holds"
+    assert check(ONCE, "G a", **how).verdict == "violated"
+    found = check(ONCE, "F b", **how)
+    assert (found.verdict, found.finite_run.kind) == ("violated", "maximal")
+    found = check(wide(3), "G(c0_0 -> X !c0_0)", max_states=100, **how)
+    assert (found.verdict, found.reason) == ("unknown", "max-states")
