@@ -187,13 +187,18 @@ def option_columns(options: Mapping[str, Any], *, is_translated: bool = True) ->
 
 
 def row_of(verdict: Verdict) -> Row:
-    """Return the columns of a row that come from a verdict."""
+    """Return the columns of a row that come from a verdict.
+
+    What was wrong, or is not supported, has no more of them than in `solve`.
+    """
     lasso, finite = verdict.lasso, verdict.finite_run
     run = lasso or finite
-    row = {
+    row = {column: getattr(verdict, column) for column in _OF_VERDICT}
+    if verdict.message is not None:
+        return row | {"warnings": json_list(verdict.warnings)}
+    row |= {
         column: getattr(source, column)
         for source, columns in (
-            (verdict, _OF_VERDICT),
             (verdict.plan, ("automaton", "emptiness", "strategy")),
             (verdict.stats, _OF_STATISTICS),
         )

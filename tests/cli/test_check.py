@@ -9,6 +9,7 @@ import re
 import time
 
 import pytest
+from pandas.testing import assert_frame_equal
 
 from benchmarks.families.nets import coloured_token_ring
 from ltlpipe import Plan, Statistics, Verdict, load, results, solve
@@ -1124,3 +1125,24 @@ def test_declared_actions(options, verdicts, run, tmp_path):
         assert (row["reason"] == "input-error") == (row["verdict"] == "unknown")
     assert "no action of the system is called 'zz'" in rows[-1]["message"]
     assert told.code == 2
+
+
+def test_rows_of_what_is_wrong_are_those_of_solve(run, ring, tmp_path):
+    """Those of `check` had an automaton, reductions and seconds of such a formula."""
+    ring.rename(tmp_path / "system.aut")
+    formulas = tmp_path / "f.ltl"
+    formulas.write_text("G(a -> F b)\nX a\nG(\nG c\n")
+    how = ["--reduce", "ample", "--quiet", "--out", tmp_path / "t.csv"]
+    tables = []
+    for asked in (
+        ["check", tmp_path / "system.aut", "-F", formulas],
+        ["solve", tmp_path],
+    ):
+        assert run(*asked, *how).code == 2
+        frame = results(tmp_path / "t.csv")
+        assert frame["reason"].tolist()[1:] == ["unsupported"] + 2 * ["input-error"]
+        measured = [c for c in frame if c.endswith(("_seconds", "_at", "_mib"))]
+        tables.append(frame.drop(columns=[*measured, "seconds"]))
+        wrong = frame[["automaton", "reductions", "seconds"]][1:]
+        assert wrong.isna().all(axis=None)
+    assert_frame_equal(*tables)
