@@ -71,14 +71,16 @@ _FEW_STATES = 500
 
 
 def is_open(run: Run) -> bool:
-    """Whether a run only repeats its last state, which need not be a deadlock."""
-    return bool((run.actions[run.length :] < 0).all())
+    """Whether a run repeats a state, which need not be a deadlock.
+
+    What follows does not count: the property may guess that it goes on.
+    """
+    return bool((run.actions < 0).any())
 
 
 def last_step(run: Run) -> int:
-    """Return the number of steps of an open run up to the last that moves."""
-    moving = np.flatnonzero(run.actions >= 0)
-    return int(moving[-1]) + 1 if len(moving) else 0
+    """Return the number of steps of an open run before the first that repeats."""
+    return int(np.argmax(run.actions < 0))
 
 
 def continued(question: Question, run: Run | None) -> Job[Run | None]:

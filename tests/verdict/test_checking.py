@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+import spot
 
 from ltlpipe import (
     LTS,
@@ -21,6 +22,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import understood
 from ltlpipe.question.options import Options
 from tests.processes import SOON
+from tests.random_nets import net_of
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 
@@ -347,3 +349,27 @@ def test_warnings_stay_with_the_verdict():
     assert verdict.warnings == (message,)
     assert verdict.to_dict()["warnings"] == [message]
     assert check(RING, "F a").warnings == ()
+
+
+def test_what_a_run_does_behind_the_state_in_which_the_property_is_lost():
+    """There the state repeats itself; the automaton may guess that it goes on."""
+    automaton = spot.automaton(
+        """HOA: v1
+        Start: 0
+        AP: 2 "p0==p0" "p0!=1"
+        Acceptance: 0 t
+        --BODY--
+        State: 0
+        [0|1] 1
+        State: 1
+        [1] 0
+        [0|1] 1
+        [!1] 1
+        --END--
+        """
+    )
+    net = net_of([0], ({}, {}), ({}, {0: 1}), *[({}, {})] * 3)
+    verdict = check(net, "0", constraint=automaton, deadlock="stutter", reduce="none")
+
+    assert verdict.verdict == "violated"
+    assert (verdict.lasso.actions >= 0).all()
