@@ -340,7 +340,10 @@ def typed(values: Any, column: str, dtype: Any) -> Any:
 
     if dtype == TIME:
         texts = values if isinstance(values, pd.Series) else pd.array(values, "string")
-        times = pd.to_datetime(pd.Series(texts), utc=True, format="ISO8601")
+        try:
+            times = pd.to_datetime(pd.Series(texts), utc=True, format="ISO8601")
+        except ValueError as error:  # with advice for who calls pandas
+            raise ValueError(str(error).partition(". You")[0]) from None
         return times.astype(dtype)
     if dtype != CATEGORY:
         # A frame made of rows would turn integers beside None into floats.

@@ -42,7 +42,7 @@ from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError, w
 from ltlpipe.runtime.files import Output, open_regular, read_text, rewriting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
@@ -107,12 +107,46 @@ def _csv(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
     text = read_text(name)
     try:
         kinds: Any = dtypes
-        frame = pd.read_csv(
-            io.StringIO(text), dtype=kinds, keep_default_na=False, na_values=[""]
-        )
-    except (ValueError, TypeError) as error:  # errors of pandas' parser are values
-        raise InputError(f"no result table: {error}", file=name) from None
+        with np.errstate(invalid="ignore"):
+            frame = pd.read_csv(
+                io.StringIO(text), dtype=kinds, keep_default_na=False, na_values=[""]
+            )
+    except (ValueError, TypeError, OverflowError) as error:  # those of pandas, too
+        found = _wrong_cell(text, dtypes) or error
+        raise InputError(f"no result table: {found}", file=name) from None
     return _plain(frame) if _GUARDED.search(text) else frame
+
+
+def _is_whole(cell: str) -> bool:
+    return float(cell).is_integer() and abs(float(cell)) < 1 << 63
+
+
+_CELLS: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "Int64": ("a whole number of 64 bits", _is_whole),
+    "Float64": ("a number", lambda cell: isinstance(float(cell), float)),
+    "boolean": (
+        "True or False",
+        ["true", "false", "1", "0", "1.0", "0.0"].__contains__,
+    ),
+}
+"""By types of columns: what a cell is, and whether one is; or ValueError."""
+
+
+def _wrong_cell(text: str, dtypes: Mapping[str, str]) -> str | None:
+    """Return what is wrong with the first cell of a table that is none of its type."""
+    import pandas as pd
+
+    with suppress(ValueError):  # it is not even a table
+        cells = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+        for column in cells.columns.intersection([*dtypes]):
+            expected, fits = _CELLS.get(dtypes[column], ("", lambda _: True))
+            for row, cell in enumerate(map(str.strip, cells[column]), start=1):
+                is_right = not cell
+                with suppress(ValueError):
+                    is_right = is_right or fits(cell.lower())
+                if not is_right:
+                    return f"{column}, row {row}: {cell!r}, expected {expected}"
+    return None
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:

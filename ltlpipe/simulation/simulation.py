@@ -256,7 +256,7 @@ class Simulation(Displayed):
         self._pose(given)
         if self._stutters:
             refuse_if_lacking(given)
-        self._random = random.Random(seed)
+        self._random = random.Random(None if seed is None else int(seed))
         self._filter = ""
         self._enabled: _Enabled | None = None
         self._ahead: list[Point] = []
@@ -606,7 +606,7 @@ class Simulation(Displayed):
         if n < 0:
             raise UnsupportedError(f"{n} steps cannot be taken")
         if seed is not None:
-            self._random = random.Random(seed)
+            self._random = random.Random(None if seed is None else int(seed))
         per_step = state_bytes(self.state)
         ticks = Ticks("walking", STEP_WORK)
         for k in range(n):

@@ -71,9 +71,18 @@ def test_other_columns(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("r.csv", b"states\nmany\n", "no result table"),
-        ("r.csv", b"states\n1.5\n", "no result table"),
-        ("r.csv", b"started_at\nnoon\n", "no result table: started_at"),
+        ("r.csv", b"states\n1\nmany\n", "states, row 2: 'many', expected a whole num"),
+        ("r.csv", b"states\n1.5\n", "states, row 1: '1.5', expected a whole number"),
+        ("r.csv", b"states\ninf\n", "states, row 1: 'inf', expected a whole number"),
+        ("r.csv", b"states\n1e30\n", "states, row 1: '1e30', expected a whole number"),
+        ("r.csv", b"states\n" + b"9" * 20, "'9+', expected a whole number of 64 bits"),
+        ("r.csv", b"seconds\n0\nfast\n", "seconds, row 2: 'fast', expected a number"),
+        ("r.csv", b"vacuous\nTrue\nso\n", "vacuous, row 2: 'so', expected True or"),
+        (
+            "r.csv",
+            b"started_at\nnoon\n",
+            "no result table: started_at.* ISO8601 format$",
+        ),
         ("r.csv", b"verdict\nyes\n", "verdict: 'yes', expected one of holds, violated"),
         ("r.csv", b"a,b\n1,2,3\n4,5,6,7\n", "no result table"),
         ("r.csv", b'a\n"b\n', "no result table"),

@@ -671,3 +671,9 @@ def test_formula_of_a_lasso_is_parsed_as_it_was_given():
     verdict = check(OFFICE, "G ! ask")
     assert Simulation(OFFICE, lasso=verdict).formula == verdict.formula
     assert Simulation(OFFICE, lasso=verdict).residual == parse("G !ask").spot
+
+
+def test_seeds_of_numpy():
+    """As all whole numbers are taken; Python's generator takes its own only."""
+    ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
+    assert Simulation(ring, seed=np.int64(3)).random(2, seed=np.int64(1)) == 2
