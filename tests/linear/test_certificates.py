@@ -25,6 +25,7 @@ from tests.cross.test_models import explored, net_atoms, random_formula
 from tests.example_counts import examples
 from tests.hypothesis_strategies import petri_nets
 from tests.linear.test_proof import SEEDS, letters_of, proved
+from tests.random_nets import net_of
 
 APART = "G(!(eat0>=1) || !(eat1>=1))"
 RELAY = PetriNet(
@@ -107,6 +108,10 @@ def test_what_is_accepted_is_true(net, seed, stutters):
             assert not any(cube <= letter.items() for letter in every)
 
 
+ALIKE = net_of([0, 2], ({1: 1, 0: 1}, {0: 1}), ({0: 1, 1: 1}, {1: 2}))
+"""Two transitions need the same."""
+
+
 @pytest.mark.parametrize("deadlock", ["stutter", "ignore"])
 @pytest.mark.parametrize(
     ("net", "formula"),
@@ -114,8 +119,9 @@ def test_what_is_accepted_is_true(net, seed, stutters):
         (dining(5), APART),
         (RELAY, "F(c == 2 || a < 0)"),
         (RELAY, "FG(b == 0) & G(a + b + c == 2)"),
+        (ALIKE, "!fireable(t0,t1)"),
     ],
-    ids=["invariant", "eventually", "both"],
+    ids=["invariant", "eventually", "both", "alternatives that are alike"],
 )
 def test_from_check_to_verify(tmp_path, net, formula, deadlock):
     """Clauses and facts travel through a file."""

@@ -351,7 +351,8 @@ class LinearProof:
         """Check that a refutation refutes the conjunction of some premises."""
         if "cases" in told:
             case, parts = told["cases"], told["parts"]
-            if _told(case) not in premises or case[0] != "or":
+            # Alternatives that are alike are one, which need not be a disjunction.
+            if case[0] != "or" or not _pieces(_told(case)) <= premises:
                 raise RefusedError("a refutation has cases of something else")
             if len(case[1]) != len(parts):
                 raise RefusedError("a refutation leaves a case out")
