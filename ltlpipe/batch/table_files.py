@@ -121,13 +121,10 @@ def _is_whole(cell: str) -> bool:
     return float(cell).is_integer() and abs(float(cell)) < 1 << 63
 
 
-_CELLS: dict[str, tuple[str, Callable[[str], bool]]] = {
+_CELLS: dict[str, tuple[str, Callable[[str], object]]] = {
     "Int64": ("a whole number of 64 bits", _is_whole),
     "Float64": ("a number", lambda cell: isinstance(float(cell), float)),
-    "boolean": (
-        "True or False",
-        ["true", "false", "1", "0", "1.0", "0.0"].__contains__,
-    ),
+    "boolean": ("True or False", re.compile("true|false|[01](.0)?").fullmatch),
 }
 """By types of columns: what a cell is, and whether one is; or ValueError."""
 
