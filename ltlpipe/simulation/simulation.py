@@ -241,6 +241,7 @@ class Simulation(Displayed):
         found = complete(given_lasso(lasso, given, asked))
         finite = semantics == FINITE
         if found is not None:
+            given = found.fitted(given)
             finite = finite or found.dialect.finite or found.kind == FINAL
         if finite and asked is not None:
             raise UnsupportedError(

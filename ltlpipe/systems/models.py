@@ -19,7 +19,7 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     import numpy as np
 
@@ -156,6 +156,14 @@ class Model(Displayed, ABC):
     def shown_name(self, number: int) -> str:
         """Return the name under which `shown` has a variable."""
         return self.variables[number]
+
+    def telling(self, names: Set[str]) -> Model:
+        """Return the model whose states are shown with names, as a record has them.
+
+        It is the model itself where there is no other.
+        """
+        del names
+        return self
 
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""

@@ -303,6 +303,13 @@ class Record(NamedTuple):
     dialect: Dialect = PLAIN  # of the formula
     alphabet: tuple[str, ...] | None = None  # that the file of the formula declares
 
+    def fitted(self, system: System) -> System:
+        """Return the system whose states have the names of the recorded ones."""
+        before = self.steps[0].before if self.steps else None
+        if before is None or not isinstance(system, Model):
+            return system
+        return system.telling(before.keys())
+
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself in it."""
@@ -482,8 +489,8 @@ def confirmed(
         )
     if told.kind not in (None, *FINITE_KINDS) or (told.kind is None) != told.has_cycle:
         raise ReplayError("the lasso has no cycle, and is no finite run")
-    net: Any = system
-    system = yield from with_fair_steps(system, options)
+    net: Any = told.fitted(system)
+    system = yield from with_fair_steps(net, options)
     formula = asked.formula
     looks_back = formula is not None and formula.history and not options.finite
     if looks_back:

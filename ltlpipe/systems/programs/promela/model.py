@@ -40,7 +40,7 @@ from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
 from ltlpipe.systems.propositions.binding import DEADLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
@@ -76,7 +76,7 @@ class _Family:
     """The models that questions about one text are about, with room for as many."""
 
     def __init__(self, tree: syntax.Model, plan: Plan, *, can_grow: bool) -> None:
-        self.tree, self._plan, self._can_grow = tree, plan, can_grow
+        self.tree, self._plans, self._can_grow = tree, [plan], can_grow
         self.grown: int | None = None  # processes, if there was too little room
         nodes = nodes_in(tree.proctypes)
         self._asserts = any(isinstance(node, Assert) for node in nodes)
@@ -94,12 +94,33 @@ class _Family:
         key = assertions, has_last, mentions
         if key not in self._models:
             tree = replace(self.tree, mentions=self.tree.mentions | mentions)
-            job = lower(tree, self._plan, assertions=assertions, has_last=has_last)
+            job = lower(tree, self._plans[-1], assertions=assertions, has_last=has_last)
             again = partial(
                 self.model, assertions=assertions, has_last=has_last, mentions=mentions
             )
             self._models[key] = PromelaModel(complete(job), self, again)
         return self._models[key]
+
+    def telling(self, names: Set[str]) -> PromelaModel | None:
+        """Return the model of the text whose states are shown with some names.
+
+        Questions differ in whether it tells who moved last, and in its room.
+        """
+        mentions = self.tree.mentions | names & {"_last"}
+        tree = replace(self.tree, mentions=mentions)
+        family = self if mentions == self.tree.mentions else None
+        plans = self._plans[::-1]  # as the questions of now have it first
+        for plan in plans:  # it grows
+            family = family or _Family(tree, plan, can_grow=self._can_grow)
+            found = family.model(assertions=False)
+            if found.shown(found.initial()).keys() == names:
+                return found
+            family = None
+            number = min(2 * len(plan.slots), MAX_PROCESSES)
+            is_last = plan is plans[-1] and self._can_grow
+            if is_last and len(plan.slots) < number <= len(names):
+                plans.append(general_plan(self.tree, number))
+        return None
 
     def lacks_room(self, model: PromelaModel) -> LtlpipeError:
         """Return the error that there are more processes than a model has room for."""
@@ -115,9 +136,9 @@ class _Family:
             )
 
         def roomier() -> PromelaModel:
-            if len(self._plan.slots) <= n_slots:
-                number = min(2 * n_slots, MAX_PROCESSES)
-                self._plan, self.grown = general_plan(self.tree, number), number
+            if len(self._plans[-1].slots) <= n_slots:
+                self.grown = min(2 * n_slots, MAX_PROCESSES)
+                self._plans.append(general_plan(self.tree, self.grown))
                 self._models.clear()
             return model.again()
 
@@ -197,6 +218,10 @@ class PromelaModel(ProgramModel):
             with suppress(LtlpipeError):  # whoever asks for it is told
                 own.append(self.proposition(tree))
         return super().forgetting([*read, *own])
+
+    def telling(self, names: Set[str]) -> PromelaModel:
+        """Return the model whose states are shown with names; see `Model.telling`."""
+        return self._family.telling(names) or self
 
     def without_assertions(self) -> PromelaModel:
         """Return the model in which assertions never fail."""
