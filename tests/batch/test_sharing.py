@@ -38,7 +38,7 @@ def shared(folder):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_run_shares_and_leaves_nothing(jobs, temporary):
     """There are results while it goes on; verdicts are those without."""
-    network, asked = tasks(seed=jobs, n=16)
+    network, asked = tasks(seed=jobs, n=14)
     options = {"reduce": "alphabet,components", "timeout": 60}
     rows = solve_rows(asked, jobs=jobs, **options)
     verdicts = {}

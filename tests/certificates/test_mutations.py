@@ -171,7 +171,7 @@ def reduced_certificate(network, **asked):
 
 
 @given(SMALL, FORMULAS, DEADLOCKS, REDUCTIONS, SEEDS)
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(60))
 def test_mutants_of_reductions(network, text, deadlock, reduction, seed):
     """Also a form that lacks a step or has one more, or stands for others."""
     how = {"deadlock": deadlock, "reduce": reduction}

@@ -27,7 +27,7 @@ from tests.oracles import (
 )
 from tests.portfolio_settings import ALONE, BY_NAME, all_playing
 
-DEFAULT_EXAMPLES = 300
+DEFAULT_EXAMPLES = 200
 SLOW_EXAMPLES = 5000
 AUTOMATA_EXAMPLES = 10_000
 
@@ -143,7 +143,7 @@ def test_networks_and_formulas_by_the_thousand(network, formula, seed):
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(SMALL, formulas(max_leaves=5))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 def test_deadlocks_that_stutter(network, formula):
     """With ``--deadlock stutter`` a deadlock repeats itself without an action."""
     assert_agreement(network, formula, deadlock="stutter")
@@ -159,7 +159,7 @@ def test_deadlocks_that_stutter_by_the_thousand(network, formula):
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(ACCEPTING, formulas(max_leaves=4))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 def test_formulas_on_networks_with_acceptance(network, formula):
     """Only runs that the network accepts count."""
     assert_agreement(network, formula)
@@ -167,7 +167,7 @@ def test_formulas_on_networks_with_acceptance(network, formula):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), network=SMALL, deadlock=DEADLOCKS)
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 def test_networks_and_automata(kind, data, network, deadlock):
     """Weak, terminal, inherently weak and generalised automata, and any others."""
     assert_automata_agree(network, data.draw(hoa_automata(kind)), deadlock=deadlock)

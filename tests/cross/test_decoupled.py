@@ -134,7 +134,7 @@ def test_networks_of_automata_by_the_thousand(network, seed, stack_test):
 
 
 @given(SYSTEMS | AUTOMATA, FORMULAS, SEEDS)
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_interruptible_formulas(network, text, seed):
     """The same verdicts as Spot's, with lassos that violate the formula."""
     assert_properties_agree(network, text, seed)

@@ -96,7 +96,7 @@ def assert_the_same(network, formula, manner, reduce):
 
 
 @given(NETWORKS, erasable_formulas(), manners(), REDUCTIONS)
-@settings(max_examples=examples(400))
+@settings(max_examples=examples(200))
 def test_verdicts_with_block_normal_forms(network, formula, manner, reduce):
     """The same with and without it."""
     assert_the_same(network, formula, manner, reduce)

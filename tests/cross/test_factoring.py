@@ -22,7 +22,7 @@ from tests.oracles import (
     spot_verdict,
 )
 
-DEFAULT_EXAMPLES = 250
+DEFAULT_EXAMPLES = 150
 SLOW_EXAMPLES = 5000
 
 # A search is named where `instant`, which does not look at factors, would answer.

@@ -223,7 +223,7 @@ def any_formula(rng, atoms):
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @given(petri_nets(max_places=3), st.integers(0, 1 << 30), st.booleans())
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 def test_nets(net, seed, stutters):
     rng = random.Random(seed)
     assert_models_agree(net, any_formula(rng, net_atoms(rng, net)), stutters)

@@ -112,10 +112,10 @@ def compare(first, count, make):
 @pytest.mark.parametrize("make", [random_dve, random_net, random_promela])
 def test_reduced_by_definition(make):
     """By Python and Spot alone; a good part of the cases says something."""
-    seen = compare(0, examples(200), make)
+    seen = compare(0, examples(100), make)
 
-    assert seen.count("holds") >= at_least(5)
-    assert seen.count("violated") >= at_least(15)
+    assert seen.count("holds") >= at_least(3)
+    assert seen.count("violated") >= at_least(8)
 
 
 @pytest.mark.slow
@@ -151,10 +151,10 @@ def answers_agree(model, rng):
 @pytest.mark.parametrize("part", range(3))
 def test_searches_of_nets(part):
     reduced = 0
-    for seed in range(50 * part, 50 * part + examples(50)):
+    for seed in range(50 * part, 50 * part + examples(30)):
         rng = random.Random(seed)
         reduced += answers_agree(random_net(rng), rng)
-    assert reduced >= at_least(5)
+    assert reduced >= at_least(3)
 
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")

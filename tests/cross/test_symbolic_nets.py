@@ -59,16 +59,16 @@ def assert_agree(seed, counts):
 
 
 def test_some():
-    """Three hundred questions, each for five searches."""
+    """Two hundred questions, each for five searches."""
     counts = Counter()
-    for seed in range(examples(300, quick=15)):
+    for seed in range(examples(200, quick=15)):
         assert_agree(seed, counts)
 
-    assert counts["holds"] >= at_least(40)
-    assert counts["violated"] >= at_least(40)
-    assert counts["fewer"] >= at_least(40)
-    assert counts["long"] >= at_least(40)
-    assert min(counts["replaced"], counts["left out"]) >= at_least(3)
+    assert counts["holds"] >= at_least(20)
+    assert counts["violated"] >= at_least(20)
+    assert counts["fewer"] >= at_least(20)
+    assert counts["long"] >= at_least(20)
+    assert min(counts["replaced"], counts["left out"]) >= at_least(1)
     assert counts["alarms"] >= at_least(2)
 
 

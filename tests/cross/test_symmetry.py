@@ -75,12 +75,12 @@ def assert_agree(seed, counts, *, moved=False):
 def test_some():
     """Of which few have states that orbits save."""
     counts = Counter()
-    for seed in range(examples(150)):
+    for seed in range(examples(100)):
         assert_agree(seed, counts)
 
-    assert min(counts["holds"], counts["violated"]) >= at_least(20)
-    assert counts["fewer"] >= at_least(8)
-    assert counts["long"] >= at_least(10)
+    assert min(counts["holds"], counts["violated"]) >= at_least(13)
+    assert counts["fewer"] >= at_least(5)
+    assert counts["long"] >= at_least(6)
 
 
 def test_members_begin_in_different_states():

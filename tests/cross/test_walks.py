@@ -116,7 +116,7 @@ def test_emptiness_of_networks(network, length):
 
 
 @given(petri_nets(max_places=4), SEEDS, LENGTHS, st.booleans())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 def test_nets(net, seed, length, stutters):
     """Valuations instead of actions."""
     rng = random.Random(seed)

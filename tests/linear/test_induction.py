@@ -88,7 +88,7 @@ def assert_sound_with_units(seed):
 
 def test_units_of_random_nets():
     """Inequalities, proofs that use them, and what the checker says."""
-    assert sum(map(assert_sound_with_units, range(examples(250)))) >= at_least(20)
+    assert sum(map(assert_sound_with_units, range(examples(125)))) >= at_least(10)
 
 
 @pytest.mark.slow

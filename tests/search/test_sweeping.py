@@ -129,7 +129,7 @@ def sweeps_of(drawn, seeds):
 
 def test_sweeping_dense_automata():
     """The same on automata that fill their stacks over and over."""
-    n = examples(100)
+    n = examples(40)
     assert min(sweeps_of(dense, range(n)).values()) >= at_least(n // 20 + 1)
 
 

@@ -117,13 +117,13 @@ def assert_agree(seed, counts):
 
 
 def test_constraints():
-    """A hundred questions under random constraints."""
+    """Sixty questions under random constraints."""
     counts = {}
-    for seed in range(examples(100)):
+    for seed in range(examples(60)):
         assert_agree(seed, counts)
 
-    assert counts["holds"] >= at_least(20)
-    assert counts["violated"] >= at_least(20)
+    assert counts["holds"] >= at_least(12)
+    assert counts["violated"] >= at_least(12)
 
 
 @pytest.mark.slow

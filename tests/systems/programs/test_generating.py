@@ -90,7 +90,7 @@ def test_elements_in_the_last_bits_of_a_word():
 
 
 @given(models())
-@settings(max_examples=examples(150), **SETTINGS)
+@settings(max_examples=examples(100), **SETTINGS)
 def test_random_models(text):
     """States, actions and their order are those of the interpreter."""
     compare(text, 40)
