@@ -18,6 +18,7 @@ from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes, print_table
 from ltlpipe.cli.verdicts import BUG, contest_line, exit_code, json_line
 from ltlpipe.question.options import SOLVE
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
 from ltlpipe.runtime.names import counted
 
@@ -130,6 +131,9 @@ def solve(
     tasks = multiplied(tasks, parse_grid(grid))
     in_lines = {k for k, task in enumerate(tasks) if _is_of_contest(task)}
     if place is None and (report is not None or not (rers or in_lines)):
+        for task in tasks:
+            if isinstance(task.formula, InputError):  # else there might be lines
+                raise task.formula
         raise typer.BadParameter("expected a place for the results: --out or --store")
     files = {p for task in tasks for p in (*_system_files(task), task.file)}
     refuse_overwriting(
@@ -188,6 +192,8 @@ def _system_files(task: Task) -> tuple[str, ...]:
 def _is_of_contest(task: Task) -> bool:
     """Whether the formula of a task comes from a property file of the contest."""
     file: str | None = getattr(task.formula, "file", None)
+    if isinstance(task.formula, InputError):  # of the whole file, which is no formula
+        return False
     return file is not None and file.lower().endswith((".xml", ".xml.gz"))
 
 

@@ -269,3 +269,13 @@ def test_states_of_a_process_by_their_bare_names(run, tmp_path):
     assert (
         "no value of NR is called 'q_in'" in run("check", path, "-f", "G NR==q_in").err
     )
+
+
+def test_properties_of_the_contest_without_a_net(tmp_path, run):
+    """A file is no formula: there is no line for it, and the error is told."""
+    (tmp_path / "LTLCardinality.xml").write_text("<property-set/>")
+    outcome = run("solve", tmp_path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "LTLCardinality.xml: formulas without model.pnml beside" in outcome.err
+    outcome = run("solve", tmp_path, "--out", tmp_path / "t.csv", "--quiet")
+    assert (outcome.code, outcome.out) == (2, "")
