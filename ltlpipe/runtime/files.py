@@ -239,7 +239,9 @@ Source: TypeAlias = "StrPath | IO[str] | IO[bytes]"
 MAX_EXPANDED = 1 << 32
 """Bytes that a compressed file may expand to."""
 
-_HEAD = 1 << 16  # bytes, long enough for any comment that opens a file
+_HEAD = 1 << 16  # bytes, long enough for most comments that open a file
+_MOST_HEAD = 1 << 24
+_MOST_OPENING = 1 << 10  # characters, behind blanks and comments
 _CHUNK = 1 << 20
 _SLICE = 1 << 14  # of compressed data
 _BYTES_PER_UNIT = 200  # read, expanded or decoded in a microsecond
@@ -408,8 +410,13 @@ codecs.register_error(LATIN_1, _in_latin_1)
 
 def starts_with(data: bytes, opening: Opening) -> bool:
     """Whether a text begins as files of a format do, blanks and comments apart."""
-    text = data[:_HEAD].decode("utf-8-sig", errors="replace")
-    return opening.pattern.match(text, _skip_blanks(text)) is not None
+    size = _HEAD
+    while True:
+        text = data[:size].decode("utf-8-sig", errors="replace")
+        position = _skip_blanks(text)
+        if size >= min(len(data), _MOST_HEAD) or not _is_cut(text, position):
+            return opening.pattern.match(text, position) is not None
+        size *= 2
 
 
 def write_text(path: StrPath, text: str) -> None:
@@ -590,6 +597,12 @@ def _skip_blanks(text: str) -> int:
     return position
 
 
+def _is_cut(text: str, position: int) -> bool:
+    """Whether what is behind blanks and comments may go on where a text was cut."""
+    rest = len(text) - position
+    return rest < _MOST_OPENING or text.startswith("/*", position)
+
+
 def _check_opening(data: bytes, opening: Opening, file: str) -> None:
     """Refuse text that surely begins with something else."""
     text = data.decode("utf-8-sig", errors="replace")
@@ -597,6 +610,7 @@ def _check_opening(data: bytes, opening: Opening, file: str) -> None:
     if position == 0 == len(text):
         raise InputError(f"the file is empty, expected {opening.expected}", file=file)
     undecided = position == len(text) or text.startswith("/*", position)
+    undecided |= len(data) >= _HEAD and _is_cut(text, position)
     if undecided or opening.pattern.match(text, position):
         return
     found = re.match(r"\w+|.", text[position : position + 20], re.DOTALL)

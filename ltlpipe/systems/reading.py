@@ -505,11 +505,11 @@ def _opening(form: Format) -> Opening:
 
 def _recognised(chunks: list[bytes], file: str) -> Format:
     """Return the format of a text that has no name, by how it begins."""
-    head = b"".join(chunks[:4])
+    data = b"".join(chunks)
     readable = (form for form in FORMATS if form.reader is not None)
-    alike = [form for form in readable if starts_with(head, _opening(form))]
+    alike = [form for form in readable if starts_with(data, _opening(form))]
     for form in alike:
-        if form is alike[-1] or re.search(form.has.encode(), b"".join(chunks)):
+        if form is alike[-1] or re.search(form.has.encode(), data):
             return form
     message = f"expected the text of a {READABLE.partition(' (')[0]} file"
     raise InputError(message, file=file)

@@ -1,6 +1,7 @@
 """Opening files, and choosing the format by suffix."""
 
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -290,3 +291,16 @@ def test_alphabets_are_declared_in_hoa_alone(tmp_path):
         load(path, alphabet="declared")
     with pytest.raises(UnsupportedError, match="'own': expected used or declared"):
         load(path, alphabet="own")
+
+
+@pytest.mark.parametrize("n_characters", [65_530, 65_536, 300_000])
+def test_comments_before_the_first_word(n_characters, tmp_path):
+    """Only a part is looked at to tell formats, which may end within that word."""
+    drawn = "digraph { 0 [initial=1]; 0 -> 0 [label=a]; }"
+    text = f"/*{'x' * (n_characters - 4)}*/{drawn}"
+    (tmp_path / "m.dot").write_text(text)
+    for source in (tmp_path / "m.dot", io.StringIO(text), io.BytesIO(text.encode())):
+        assert len(load(source).actions) == 1
+    (tmp_path / "m.dot").write_text(text[:-10])
+    with pytest.raises(InputError, match="unexpected end of file"):
+        load(tmp_path / "m.dot")
