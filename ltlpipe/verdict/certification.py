@@ -419,12 +419,14 @@ def certificate_of(
     search = strategy.ended
     product: Any = strategy.product
     assert search is not None  # since it has found nothing
-    if with_components(question) is not None:
+    network = with_components(question)
+    if network is not None:
         propositions = list(product.trimmed.actions)
         numbers = range(1, len(product.trimmed.network.components) + 1)
         columns = tuple(f"component {k}" for k in numbers)
         named = () if constraint is None else (p.ap_name() for p in constraint.ap())
-        unknown = {*asked.propositions, *named}.difference(propositions)
+        known = {*propositions, *network.system.action_index}
+        unknown = {*asked.propositions, *named} - known
     else:
         meanings: dict[str, Any] = question.propositions  # type: ignore[attr-defined]
         propositions = list(meanings)
@@ -442,7 +444,6 @@ def certificate_of(
         job = reduction_of(before, reduced, trimmed=strategy.trims, kept=strategy.kept)
         reduction = yield from job
     invariant = None
-    network = with_components(question)
     if network is not None and is_eca(network.system):
         invariant = yield from invariant_of(network.system)
     packed = strategy.packed

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import spot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -227,3 +228,16 @@ def test_a_condition_that_is_simpler_than_it_looks(network):
         "a.hoa",
     )
     assert_certified(network, automaton=automaton)
+
+
+def test_actions_that_the_automaton_need_not_name(tmp_path):
+    """With a constraint it has no letter for what makes no difference to it."""
+    network = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0), (0, "c", 0)])])
+    automaton = spot.translate("G !b", "Buchi")
+    path = str(tmp_path / "a.cert")
+    verdict = check(network, "b -> b | c", constraint=automaton, certificate=path)
+    verification = verify_certificate(path, network)
+
+    assert verdict.verdict == "holds"
+    assert (verification.reason, verification.result) == (None, "verified")
+    assert "never holds" not in verification.claim

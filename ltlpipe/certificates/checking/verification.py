@@ -379,23 +379,27 @@ class _Check:
         formula = _parsed(document.formula or "false")
         names = automaton.propositions
         stray = {*formula.propositions, *propositions_in(constraint or "")} - {*names}
+        single: set[str] = set()
         combined: set[str] = set()
+        never: set[str] = set()
         if isinstance(system, Network):
-            never = stray & set(document.never) - set(system.action_index)
+            actions = set(system.action_index)
+            never = stray & set(document.never) - actions
             if stray - never:
                 never |= yield from _impossible(system, stray - never)
-            stray -= never
-        else:
-            never = set()  # the automaton names them, and it is judged with them
-            combined, stray = {*names, *stray}, set()
-        if stray:
-            raise RefusedError(f"the automaton knows nothing of {sorted(stray)}")
+            # Of an action that it does not name an automaton only sees that it is one.
+            single = {*names, *stray} - never
+            if unknown := single - {*names} - actions:
+                name = min(unknown)
+                raise RefusedError(f"no action of the network is called {name!r}")
+        else:  # the automaton names those that never hold, and it is judged with them
+            combined = {*names, *stray}
         judging = contains_violations(
             automaton.text(),
             formula,
             constraint=constraint,
             never=sorted(never),
-            at_most_one=list(names) if isinstance(system, Network) else [],
+            at_most_one=sorted(single),
             combined=sorted(combined),
         )
         try:
