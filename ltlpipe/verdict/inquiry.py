@@ -11,7 +11,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import Formula, rebuilt
+from ltlpipe.logic.formulas import Formula, means, rebuilt
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
 from ltlpipe.question.conditions import LINEAR
 from ltlpipe.question.given_options import configuration_of
@@ -133,6 +133,16 @@ class Inquiry:
 
             self._certified = self.strategies = certified_strategies(self.options)
             self.options = certified_options(self.options)
+            asked = self.asked.formula
+            if (
+                asked is not None
+                and asked.dialect.past
+                and not means(asked.text, asked.spot)
+            ):
+                raise UnsupportedError(
+                    "--certificate cannot be combined with --past, without which "
+                    "the formula is another one, or none"
+                )
         self._set_up()
 
     def _set_up(self) -> None:

@@ -207,14 +207,15 @@ def test_by_the_thousand(asked, text, way):
         ({"reduce": "components,ample"}, "reduce='components,ample' leaves"),
         ({"bitstate": 1}, "bitstate= stores none"),
         ({"emptiness": "decoupled-ndfs"}, "does not look at one state at a time"),
+        ({"past": True, "formula": "G(a - b)", "unknown": "never"}, "another one"),
     ],
-    ids=["reduction", "bitstate", "decoupled"],
+    ids=["reduction", "bitstate", "decoupled", "past"],
 )
 def test_what_cannot_be_certified(tmp_path, options, said):
     """The message says why."""
     path = tmp_path / "a.cert"
     with pytest.raises(UnsupportedError, match=said):
-        check(RING, "G(a -> F b)", certificate=str(path), **options)
+        check(RING, certificate=str(path), **{"formula": "G(a -> F b)"} | options)
     assert not path.exists()
 
 
