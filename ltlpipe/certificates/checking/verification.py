@@ -379,7 +379,7 @@ class _Check:
         formula = _parsed(document.formula or "false")
         names = automaton.propositions
         stray = {*formula.propositions, *propositions_in(constraint or "")} - {*names}
-        single: set[str] = set()
+        one_of: set[str] = set()
         combined: set[str] = set()
         never: set[str] = set()
         if isinstance(system, Network):
@@ -388,8 +388,8 @@ class _Check:
             if stray - never:
                 never |= yield from _impossible(system, stray - never)
             # Of an action that it does not name an automaton only sees that it is one.
-            single = {*names, *stray} - never
-            if unknown := single - {*names} - actions:
+            one_of = {*names, *stray} - never
+            if unknown := one_of - {*names} - actions:
                 name = min(unknown)
                 raise RefusedError(f"no action of the network is called {name!r}")
         else:  # the automaton names those that never hold, and it is judged with them
@@ -399,7 +399,7 @@ class _Check:
             formula,
             constraint=constraint,
             never=sorted(never),
-            at_most_one=sorted(single),
+            at_most_one=sorted(one_of),
             combined=sorted(combined),
         )
         try:
