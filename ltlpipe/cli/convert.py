@@ -13,6 +13,7 @@ from ltlpipe.cli.options import run_within
 from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.options import CONVERT, REDUCE, TRANSLATE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.files import refuse_overwriting
 from ltlpipe.runtime.names import counted
 from ltlpipe.systems.formats import NETWORK_FILES, SYSTEM_FILES
 
@@ -55,6 +56,7 @@ def convert(
     from ltlpipe.systems.reading import load_job
     from ltlpipe.systems.writing import save
 
+    refuse_overwriting({"OUT": out}, paths)
     system = run_within(load_job(paths, **manner_of(chosen)))
     of_states: Any = {"propositions": propositions or (), "max_states": max_states}
     for written in save(system, out, format=to, internal=internal, **of_states):
@@ -91,6 +93,7 @@ def reduce(
     from ltlpipe.systems.reading import load, load_network
     from ltlpipe.systems.writing import save
 
+    refuse_overwriting({"--out": out}, paths)
     if formula is not None:
         _reduce_net(load(paths, **manner_of(chosen)), formula, out)
         return

@@ -217,6 +217,8 @@ def refuse_overwriting(
 
 def _identity(path: str | os.PathLike[str]) -> Any:
     """Return what is equal for equal files, be they there or not; None for devices."""
+    if os.fspath(path) == "-":
+        return None
     try:
         about = os.stat(path)  # noqa: PTH116
     except OSError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network, load, save
-from tests.cli.command_line import OnTerminal, plain
+from tests.cli.command_line import RING, OnTerminal, plain
 
 
 @pytest.fixture
@@ -110,3 +110,16 @@ def test_accepting_states_need_strong_equivalence(run, tmp_path):
     strong = run("reduce", file, "--equivalence", "strong", "-o", tmp_path / "y.hoa")
     assert strong.code == 0
     assert load(tmp_path / "y.hoa").has_acceptance
+
+
+@pytest.mark.parametrize("command", ["convert", "reduce"])
+def test_an_input_is_not_overwritten(command, run, tmp_path):
+    """As everywhere; a reduced system would have taken the place of the whole one."""
+    path = tmp_path / "ring.aut"
+    path.write_text(RING)
+    (tmp_path / "link.aut").symlink_to(path)
+    out = [tmp_path / "link.aut"] if command == "convert" else ["-o", path]
+    outcome = run(command, path, *out)
+    assert outcome.code == 2
+    assert "is the file of an input; name another one" in outcome.err
+    assert path.read_text() == RING
