@@ -79,7 +79,8 @@ def test_nobody_is_left_behind():
     processes = workers._of_this_process()
     found = side_by_side((call(item, None) for item in (0, -1, -1)), 3)
     next(found)
-    busy = processes.alive - set(processes.idle)
+    # One may go on with a kernel that a test before began to compile.
+    busy = processes.alive - {*processes.idle, *processes.left}
     assert busy
     found.close()
 
