@@ -409,7 +409,12 @@ def _tasks_of(problem: Problem) -> list[Task]:
         return [Task(problem.system, problem.error)]
     tasks: list[Task] = []
     listed: dict[str, int] = {}  # by name: which task it is
-    solutions = solutions_of(problem.system[0], problem.name) if problem.name else {}
+    solutions: dict[int | None, str] = {}
+    if problem.name:
+        try:
+            solutions = solutions_of(problem.system[0], problem.name)
+        except InputError as error:
+            tasks.append(Task(problem.system, error))
     for file in problem.formulas:
         try:
             found = read_asked(file)

@@ -121,6 +121,17 @@ def test_solutions_are_compared(tmp_path, file, text):
     assert expected == ["holds", None, None]
 
 
+def test_wrong_solutions_are_a_row(tmp_path):
+    """The formulas are answered."""
+    placed(tmp_path)
+    (tmp_path / "truth.csv").write_text("property,verdict\n0,true\n0,false\n")
+    frame = solve(str(tmp_path))
+    assert frame["verdict"].tolist() == ["unknown", "holds", "violated", "violated"]
+    assert frame["reason"][0] == "input-error"
+    assert "truth.csv:3" in frame["message"][0]
+    assert frame["expected"].isna().all()
+
+
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
