@@ -181,7 +181,7 @@ def test_mutants_of_reductions(network, text, deadlock, reduction, seed):
 
 
 @given(SMALL, FORMULAS, DEADLOCKS, REDUCTIONS, SEEDS)
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(60))
 def test_certificates_of_other_networks(network, text, deadlock, reduction, seed):
     """What is proved of a network with fewer transitions is proved of no other one."""
     assert_of_this_network(network, text, deadlock, reduction, seed)

@@ -75,7 +75,7 @@ def test_what_is_declared_is_the_alphabet(network, extra):
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 @given(networks(), extras, formulas())
 def test_a_declared_label_blocks(way, network, extra, formula):
     """Every search gives the verdict of the network that is blocked by hand."""

@@ -94,7 +94,7 @@ REDUCTIONS = st.sampled_from(
 
 
 @given(NETWORKS, FORMULAS, manners(), REDUCTIONS)
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(200))
 def test_verdicts_with_component_reduction(network, formula, manner, reduce):
     """The same with and without it."""
     assert_the_same(network, parse(formula), manner, reduce=reduce)
@@ -173,7 +173,7 @@ def test_many_formulas_about_one_network(network, texts):
 
 
 @pytest.mark.thorough("reduces six large networks")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("style", ["random-pairs", "random-dense"])
 def test_long_lassos_are_lifted(style, seed):
     """Every lasso of some larger networks replays; the cap forces groups to stay."""

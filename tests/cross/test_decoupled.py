@@ -93,7 +93,7 @@ def assert_properties_agree(network, text, seed):
 
 
 @given(AUTOMATA, FORMULAS, SEEDS)
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(100))
 def test_formulas_where_each_component_accepts_are_refused_or_right(
     network, text, seed
 ):
@@ -119,7 +119,7 @@ def test_formulas_where_each_component_accepts_are_refused_or_right(
 
 
 @given(AUTOMATA, SEEDS, st.booleans())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_networks_of_automata(network, seed, stack_test):
     """The answers and lassos are those of the whole composition."""
     assert_automata_agree(network, seed, stack_test)

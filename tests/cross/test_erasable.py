@@ -192,7 +192,7 @@ def test_automaton_of_two_in_a_row(repeats, expected):
 
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("style", ["random-pairs", "random-dense"])
 def test_long_lassos_are_lifted(style, seed):
     """Every lasso of some larger networks replays, however far components go."""

@@ -62,7 +62,7 @@ def assert_the_same(network, text):
 
 
 @given(NETWORKS, FORMULAS)
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_verdicts(network, text):
     assert_the_same(network, text)
 

@@ -70,7 +70,7 @@ def numbers_in(told):
 
 
 @given(petri_nets(), SEEDS, st.booleans())
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(150))
 def test_proofs_are_accepted(net, seed, stutters):
     """What the writer has proved, the checker proves again, by code of its own."""
     rng = random.Random(seed)

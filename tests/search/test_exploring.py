@@ -27,7 +27,7 @@ def reachable(automaton):
 
 
 @given(automata(max_states=12, max_marks=4), st.data(), st.sampled_from([None, 1, 3]))
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 def test_counts(automaton, data, budget):
     """States, transitions and those with Fin marks, wherever a step stops."""
     marks = max(automaton.n_marks, 1)

@@ -124,7 +124,7 @@ CHANGES = st.lists(
 
 
 @given(models(), CHANGES)
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_texts_that_are_hardly_models(text, changes):
     """Words put somewhere, or in the place of others."""
     assert_same(_mutated(text, changes))
