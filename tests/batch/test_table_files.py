@@ -81,7 +81,7 @@ def test_other_columns(tmp_path):
         (
             "r.csv",
             b"started_at\nnoon\n",
-            "no result table: started_at.* format$",
+            "no result table: started_at.* format",
         ),
         ("r.csv", b"verdict\nyes\n", "verdict: 'yes', expected one of holds, violated"),
         ("r.csv", b"a,b\n1,2,3\n4,5,6,7\n", "no result table"),
