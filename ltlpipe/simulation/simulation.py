@@ -607,7 +607,7 @@ class Simulation(Displayed):
         if n < 0:
             raise UnsupportedError(f"{n} steps cannot be taken")
         if seed is not None:
-            self._random = random.Random(None if seed is None else int(seed))
+            self._random = random.Random(int(seed))
         per_step = state_bytes(self.state)
         ticks = Ticks("walking", STEP_WORK)
         for k in range(n):
