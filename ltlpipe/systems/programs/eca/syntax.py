@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 READING = "reading"
 
 _TOKEN = re.compile(
-    r"\s+|//[^\n]*|/\*.*?\*/|\#[ \t]*include[^\n]*"
+    r"(?m:^)[ \t]*\#[ \t]*include[^\n]*|\s*\n|[^\S\n]+|//[^\n]*|/\*.*?\*/"
     r'|(\d+|[A-Za-z_]\w*|&&|\|\||--|[<>=!]=|"(?:[^"\\\n]|\\.)*"|\S)',
     re.DOTALL,
 )
@@ -94,6 +94,11 @@ _BINDING = {
 _KEYWORDS = frozenset({"if", "else", "int", "void", "while", "return", "extern"})
 _TURN = 20_000  # tokens between two yields
 _MOST = 1 << 31
+_LONG = f"arithmetic with {-_MOST}, which is no int in C; write ({1 - _MOST} - 1)"
+
+
+class _Long(Number):
+    """The number that C computes with in 64 bits, though an int can be it."""
 
 
 def read_source(text: str, file: str) -> Job[Source]:
@@ -447,7 +452,10 @@ class _Reader:
             if found <= binding:
                 return left
             self._at += 1
-            left = Binary(operator, left, self._expression(found))
+            right = self._expression(found)
+            if operator in "+-*/%" and _Long in (type(left), type(right)):
+                raise self.error(_LONG)
+            left = Binary(operator, left, right)
 
     def _operand(self) -> Expression:
         token = self._tokens[self._at]
@@ -461,8 +469,11 @@ class _Reader:
         if token in ("-", "!"):
             self._at += 1
             if token == "-" and self._tokens[self._at].isdecimal():
-                return Number(self._number(negative=True))
+                value = self._number(negative=True)
+                return _Long(value) if value == -_MOST else Number(value)
             inner = self._operand()
+            if token == "-" and isinstance(inner, _Long):
+                raise self.error(_LONG)
             if isinstance(inner, Number):
                 value = wrapped(-inner.value) if token == "-" else int(not inner.value)
                 return Number(value)

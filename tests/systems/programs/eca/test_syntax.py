@@ -40,6 +40,9 @@ def test_variables_inputs_and_steps():
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
+        ("-2147483648", -2147483648),
+        ("(-2147483648) < a", 1),
+        ("(-2147483647 - 1) + a", 2147483619),
         ("(a - -7)", -22),
         ("(a + -7)", -36),
         ("(a / 10)", -2),
@@ -96,6 +99,10 @@ def test_what_has_no_value_ends_the_run(value: str):
         ("a = 5 ;", "inputs[0] = 5;", "elements of arrays are not assigned to"),
         ("a = 5 ;", "while(1) { }", "expected a statement, found 'while'"),
         ("a = 5 ;", "a = 99999999999;", "beyond 32 bits"),
+        ("a = 5 ;", "a = (a + (-2147483648));", "which is no int in C"),
+        ("a = 5 ;", "a = -2147483648 % a;", "which is no int in C"),
+        ("a = 5 ;", "a = -(-2147483648);", "which is no int in C"),
+        ("a = 5 ;", "a = 5 #include <stdio.h>;", "expected ';', found '#'"),
         ("a = 5 ;", "a = 017;", "octal"),
         ("a = 5 ;", "cf = 2;", "cf inside of a rule"),
         ("a = 5 ;", "unknown(input);", "no function is called 'unknown'"),
