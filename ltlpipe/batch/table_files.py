@@ -35,6 +35,7 @@ from ltlpipe.batch.table import (
     DTYPES,
     TIME,
     Row,
+    actions_in,
     to_frame,
     typed,
 )
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
+_LASSOS = ("lasso_prefix", "lasso_cycle")
 _FORMULA = "[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 _RISKY = re.compile(f"'*{_FORMULA}")
 _GUARDED = re.compile(f"'+{_FORMULA}")
@@ -78,10 +80,24 @@ def read_table(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
             values = _cast(frame[column], simple[column])
             if simple[column] != dtypes[column]:
                 values = typed(values, column, dtypes[column])
+            if column in _LASSOS:
+                _check_lassos(values)
         except (ValueError, TypeError, OverflowError) as error:
             raise InputError(f"no result table: {column}: {error}", file=name) from None
         frame[column] = values
     return frame
+
+
+def _check_lassos(values: pd.Series) -> None:
+    """Raise ValueError if a cell is no prefix or cycle."""
+    for row, cell in enumerate(values, start=1):
+        if isinstance(cell, str):
+            try:
+                is_right = bool(actions_in(cell)) or values.name == _LASSOS[0]
+            except LtlpipeError as error:
+                raise ValueError(f"row {row}: {error}") from None
+            if not is_right:
+                raise ValueError(f"row {row}: the cycle of a lasso is empty")
 
 
 def _cast(values: pd.Series, dtype: Any) -> pd.Series:

@@ -83,6 +83,9 @@ def test_other_columns(tmp_path):
             b"started_at\nnoon\n",
             "no result table: started_at.* format",
         ),
+        ("r.csv", b"lasso_prefix\n[]\n[a\n", "lasso_prefix: row 2: lasso '.a': expec"),
+        ("r.csv", b"lasso_cycle\n[1]\n", "lasso_cycle: row 1: lasso '.1.': expected"),
+        ("r.csv", b"lasso_cycle\n[]\n", "lasso_cycle: row 1: the cycle of a lasso"),
         ("r.csv", b"verdict\nyes\n", "verdict: 'yes', expected one of holds, violated"),
         ("r.csv", b"a,b\n1,2,3\n4,5,6,7\n", "no result table"),
         ("r.csv", b'a\n"b\n', "no result table"),
@@ -125,7 +128,7 @@ def test_columns_of_a_parquet_table_that_are_something_else(
 
 def test_columns_of_a_parquet_table_have_the_types_of_csv(tmp_path):
     """Numbers are names, too, if the column holds names."""
-    frame = pd.DataFrame({"system": [1, 2], "lasso_cycle": [1, 2], "states": [1.0, 2]})
+    frame = pd.DataFrame({"system": [1, 2], "formula_id": [1, 2], "states": [1.0, 2]})
     frame.to_parquet(tmp_path / "r.parquet")
     frame.astype({"states": "Int64"}).to_csv(tmp_path / "r.csv", index=False)
     found = results(tmp_path / "r.parquet")
