@@ -221,6 +221,7 @@ FUNCTIONS = {
             "path": {"text"},
             "format": {"none", "text"},
             "internal": {"none", "text"},
+            "unlike": {"texts"},
         },
     ),
     "sccs": (

@@ -59,6 +59,7 @@ def convert(
     refuse_overwriting({"OUT": out}, paths)
     system = run_within(load_job(paths, **manner_of(chosen)))
     of_states: Any = {"propositions": propositions or (), "max_states": max_states}
+    of_states["unlike"] = paths
     for written in save(system, out, format=to, internal=internal, **of_states):
         print(f"wrote {written}", file=sys.stderr)
 
@@ -106,7 +107,7 @@ def reduce(
     reduced = Network(components, name=network.name)
     if sys.stderr.isatty():
         print(f"{_size(network)} -> {_size(reduced)}", file=sys.stderr)
-    for written in save(reduced, out, format=to):
+    for written in save(reduced, out, format=to, unlike=paths):
         print(f"wrote {written}", file=sys.stderr)
 
 

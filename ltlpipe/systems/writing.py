@@ -29,7 +29,7 @@ import numpy as np
 from ltlpipe.automata.graphs import is_graph
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.files import split_suffix, write_text
+from ltlpipe.runtime.files import refuse_overwriting, split_suffix, write_text
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.graph import SpotGraph, graph_system
 from ltlpipe.systems.models import Model
@@ -40,7 +40,7 @@ from ltlpipe.systems.networks.lts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.formats import Format
@@ -58,6 +58,7 @@ def save(
     internal: str | None = None,
     propositions: Sequence[str] = (),
     max_states: int = 100_000,
+    unlike: Iterable[StrPath] = (),
 ) -> list[Path]:
     """Write a system; `load` on the paths returned gives it back.
 
@@ -83,6 +84,8 @@ def save(
         ``.hoa`` file as a Kripke structure with these propositions.
     max_states : int
         The most states that it may have.
+    unlike : iterable of path
+        Files that are not to be overwritten.
 
     Returns
     -------
@@ -94,8 +97,8 @@ def save(
     Raises
     ------
     UnsupportedError
-        The format cannot hold it, or the suffix is none of the above; nothing has
-        been written.
+        The format cannot hold it, the suffix is none of the above, or a file is one of
+        `unlike`; nothing has been written.
     InputError
         A file cannot be written; names it.
     """
@@ -106,6 +109,7 @@ def save(
     expect(PATH, path=path)
     propositions = several(TEXT, propositions, "propositions")
     expect(TEXT.or_none, format=format, internal=internal)
+    unlike = several(PATH, unlike, "unlike")
     expect(WHOLE, max_states=max_states)
     target = Path(path)
     stem, suffix = split_suffix(target)
@@ -134,6 +138,8 @@ def save(
     if len(texts) > 1:
         end = target.name[len(stem) :]
         paths = [target.with_name(f"{stem}_{k}{end}") for k in range(1, len(texts) + 1)]
+    for file in paths:
+        refuse_overwriting({"OUT": file}, unlike)
     for file, text in zip(paths, texts, strict=True):
         write_text(file, text)
     return paths

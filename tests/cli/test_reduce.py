@@ -123,3 +123,19 @@ def test_an_input_is_not_overwritten(command, run, tmp_path):
     assert outcome.code == 2
     assert "is the file of an input; name another one" in outcome.err
     assert path.read_text() == RING
+
+
+@pytest.mark.parametrize("command", ["convert", "reduce"])
+def test_numbered_files_do_not_overwrite_inputs(command, run, tmp_path):
+    """Nothing is written then, though only the second file is an input."""
+    files = [tmp_path / "ring.aut", tmp_path / "net_2.aut"]
+    for file in files:
+        file.write_text(RING)
+    out = (
+        [tmp_path / "net.aut"] if command == "convert" else ["-o", tmp_path / "net.aut"]
+    )
+    outcome = run(command, *files, *out)
+    assert outcome.code == 2
+    assert "net_2.aut' is the file of an input; name another one" in outcome.err
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    assert [file.read_text() for file in files] == [RING, RING]
