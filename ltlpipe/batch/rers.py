@@ -31,7 +31,7 @@ from ltlpipe.batch.table_files import CsvWriter
 from ltlpipe.batch.tasks import AutomatonFile
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.runtime.files import csv_rows, read_text
+from ltlpipe.runtime.files import check_titles, csv_rows, read_text
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -252,12 +252,13 @@ def _answers(file: str) -> dict[int | None, str]:
 
 
 def _truth(file: str, name: str) -> dict[int | None, str]:
-    (_, header), *rows = _rows(file) or [(1, [])]
+    (line, header), *rows = _rows(file) or [(1, [])]
     titles = [title.lower() for title in header]
+    check_titles(titles, file, line)
     if not {"property", "verdict"} <= set(titles):
         if "formula" in titles:  # of generated networks, by their lines
             return {}
-        raise InputError("expected columns property and verdict", file=file, line=1)
+        raise InputError("expected columns property and verdict", file=file, line=line)
     found: dict[int | None, str] = {}
     for line, row in rows:
         cells = dict(zip(titles, row, strict=False))

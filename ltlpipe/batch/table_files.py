@@ -24,6 +24,7 @@ import stat
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,14 @@ from ltlpipe.batch.table import (
     typed,
 )
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.files import Output, open_regular, read_text, rewriting
+from ltlpipe.runtime.files import (
+    Output,
+    check_titles,
+    csv_rows,
+    open_regular,
+    read_text,
+    rewriting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -121,6 +129,8 @@ def _csv(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
     import pandas as pd
 
     text = read_text(name)
+    for line, titles in islice(csv_rows(text, name), 1):
+        check_titles(titles, name, line)
     try:
         kinds: Any = dtypes
         with np.errstate(invalid="ignore"):

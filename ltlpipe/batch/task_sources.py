@@ -48,7 +48,7 @@ from ltlpipe.logic.formulas import Formula, formula_of, parse
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.arguments import is_automaton, is_frame, is_one, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
-from ltlpipe.runtime.files import csv_rows, read_text
+from ltlpipe.runtime.files import check_titles, csv_rows, read_text
 from ltlpipe.systems.formats import FORMATS, READ_SUFFIXES
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import system_of
@@ -519,6 +519,7 @@ def _csv_lines(name: str) -> Iterator[tuple[int, list[str]]]:
     rows = csv_rows(read_text(name), name)
     if (header := next(rows, None)) is None:
         raise InputError("the file is empty, expected a header", file=name, line=1)
+    check_titles(header[1], name, header[0])
     yield header
     yield from rows
 

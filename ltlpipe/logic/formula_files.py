@@ -53,7 +53,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.readings import IN_QUOTES
 from ltlpipe.runtime.errors import FormulaError, InputError
-from ltlpipe.runtime.files import csv_rows, read_text, split_suffix
+from ltlpipe.runtime.files import check_titles, csv_rows, read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
@@ -605,7 +605,8 @@ def _of_csv(text: str, file: str) -> Iterator[Entry]:
     for line, cells in csv_rows(text, file):
         if header is None:
             header = [title.strip().lower() for title in cells]
-            if header.count(_FORMULA) != 1:
+            check_titles(header, file, line)
+            if _FORMULA not in header:
                 message = f"expected one column {_FORMULA!r} in the header"
                 raise InputError(message, file=file, line=line)
         elif len(cells) != len(header):

@@ -324,6 +324,20 @@ def csv_rows(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"not CSV: {error}", file=file, line=reader.line_num) from None
 
 
+def check_titles(titles: list[str], file: str, line: int = 1) -> None:
+    """Refuse the header of a table if one name is that of two columns.
+
+    A header with another separator than a comma is one title.
+    """
+    separator = re.search("[;\t|]", titles[0]) if len(titles) == 1 else None
+    if separator is not None:
+        message = f"the separator seems to be {separator[0]!r}, expected a comma"
+        raise InputError(message, file=file, line=line)
+    for title in titles:
+        if title.strip() and titles.count(title) > 1:
+            raise InputError(f"two columns {title!r}", file=file, line=line)
+
+
 def name_of(source: Source) -> str:
     """Return what messages call a source."""
     if isinstance(source, (str, os.PathLike)):

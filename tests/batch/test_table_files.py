@@ -71,6 +71,12 @@ def test_other_columns(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
+        ("r.csv", b"\nx,y,x\n1,2,3\n", "r.csv:2: two columns 'x'"),
+        (
+            "r.csv",
+            b"verdict\tformula\n",
+            "separator seems to be '.t', expected a comma",
+        ),
         ("r.csv", b"states\n1\nmany\n", "states, row 2: 'many', expected a whole num"),
         ("r.csv", b"states\n1.5\n", "states, row 1: '1.5', expected a whole number"),
         ("r.csv", b"states\ninf\n", "states, row 1: 'inf', expected a whole number"),

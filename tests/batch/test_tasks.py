@@ -122,6 +122,7 @@ def test_a_parquet_table(folder):
         ("formula\nG a\n", 1, "expected columns 'system' and 'formula'"),
         ("system,timeout\nx.aut,1\n", 1, "expected columns 'system' and 'formula'"),
         ("system,formula,colour\nx.aut,G a,1\n", 1, "'colour' is not an option"),
+        ("system;formula\nx.aut;G a\n", 1, "the separator seems to be ';', expected a"),
         ("system,formula,System\nx.aut,G a,1\n", 1, "two columns 'system'"),
         ("system,formula\nx.aut,G a\nx.aut\n", 3, "1 cells, expected 2"),
         ("system,formula\nx.aut,G a,b\n", 2, "3 cells, expected 2"),

@@ -191,6 +191,8 @@ def test_names_in_json(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
+        ("f.csv", "\nformula,Formula\nG a,F a\n", "f.csv:2: two columns 'formula'"),
+        ("f.csv", "formula;id\nG a;1\n", "f.csv:1: the separator seems to be ';', exp"),
         ("f.csv", "id,text\n1,G a\n", "f.csv:1: expected one column 'formula'"),
         ("f.csv", "formula,id\nG a\n", "f.csv:2: 1 cells, expected 2"),
         ("f.csv", "formula\n", "no formula found"),
