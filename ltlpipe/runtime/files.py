@@ -248,6 +248,9 @@ _CHUNK = 1 << 20
 _SLICE = 1 << 14  # of compressed data
 _BYTES_PER_UNIT = 200  # read, expanded or decoded in a microsecond
 _BLANK = re.compile(r"\s+|//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
+_WIDE = re.compile(
+    rb"(\xff\xfe\0\0|\0\0\xfe\xff)|\xff\xfe|\xfe\xff|(?:[^\0]\0){2}|(?:\0[^\0]){2}"
+)
 _GZIP = b"\x1f\x8b"
 _KINDS = [
     (stat.S_ISFIFO, "a FIFO"),
@@ -388,6 +391,7 @@ def decode(chunks: list[bytes], file: str, errors: str = "strict") -> Job[str]:
 
     With `errors` = `LATIN_1` bytes that are no UTF-8 are read as in Latin 1.
     """
+    refuse_wide(chunks[0] if chunks else b"", file)
     decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
     left = sum(map(len, chunks))
     chunks.reverse()
@@ -411,6 +415,13 @@ def decode(chunks: list[bytes], file: str, errors: str = "strict") -> Job[str]:
         held += sys.getsizeof(text)
         yield Progress("reading", _work(data), left + 2 * held)
     return "".join(texts)
+
+
+def refuse_wide(data: bytes, file: str) -> None:
+    """Refuse a text whose characters have two or four bytes, by how it begins."""
+    if found := _WIDE.match(data):
+        message = f"the text is in UTF-{32 if found[1] else 16}, expected UTF-8"
+        raise InputError(message, file=file, line=1)
 
 
 def _in_latin_1(error: UnicodeError) -> tuple[str, int]:
@@ -621,6 +632,7 @@ def _is_cut(text: str, position: int) -> bool:
 
 def _check_opening(data: bytes, opening: Opening, file: str) -> None:
     """Refuse text that surely begins with something else."""
+    refuse_wide(data, file)
     text = data.decode("utf-8-sig", errors="replace")
     position = _skip_blanks(text)
     if position == 0 == len(text):

@@ -29,6 +29,7 @@ from ltlpipe.runtime.files import (
     is_path,
     name_of,
     read_chunks,
+    refuse_wide,
     split_suffix,
     starts_with,
 )
@@ -511,5 +512,6 @@ def _recognised(chunks: list[bytes], file: str) -> Format:
     for form in alike:
         if form is alike[-1] or re.search(form.has.encode(), data):
             return form
+    refuse_wide(data, file)
     message = f"expected the text of a {READABLE.partition(' (')[0]} file"
     raise InputError(message, file=file)

@@ -141,6 +141,19 @@ def test_bytes_that_are_not_text(suffix, tmp_path):
         assert refusal(path) == f"{path}:{line}: {expected}"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".c", ".pml"])
+def test_other_encodings_of_unicode(suffix, encoding, tmp_path):
+    """Editors write them, and show nothing of it."""
+    path = tmp_path / f"m{suffix}"
+    text = TEXTS.get(suffix, COUNTER)
+    path.write_bytes(text.encode(encoding))
+    expected = f"the text is in {encoding[:6].upper()}, expected UTF-8"
+    assert refusal(path) == f"{path}:1: {expected}"
+    with path.open("rb") as stream:
+        assert refusal(stream) == f"{path}:1: {expected}"
+
+
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [

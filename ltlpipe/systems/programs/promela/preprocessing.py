@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from pcpp import Preprocessor
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import LATIN_1, open_regular
+from ltlpipe.runtime.files import LATIN_1, decode, open_regular
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela.syntax import Place
 from ltlpipe.systems.programs.promela.tokens import SEPARATOR, Preprocessed
 
@@ -178,7 +179,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         if self.include_depth > _MOST_INCLUDED:
             self._refuse(f"more than {_MOST_INCLUDED} files include each other")
         with open_regular(path) as stream:
-            text = stream.read().decode(errors=LATIN_1)
+            text = complete(decode([stream.read()], self._shown(path), LATIN_1))
         self.keep(text, path)
         return StringIO(text.replace(_RANDOM, _HIDDEN))
 

@@ -97,8 +97,11 @@ def test_included_files(tmp_path):
         load(file, include=[str(tmp_path / "below")])
     assert refused.value.file == str(model / "../below/x.h")
     assert refused.value.line == 2
-    (model / "x.h").write_text("byte x;\n")
+    (model / "x.h").write_text("byte x;\n", encoding="utf-8-sig")
     assert load(file).variables
+    (model / "x.h").write_text("byte x;\n", encoding="utf-16")
+    with pytest.raises(InputError, match=r"x\.h:1: the text is in UTF-16, expected"):
+        load(file)
 
 
 def test_ends_of_lines_end_statements():
