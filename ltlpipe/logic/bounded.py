@@ -25,7 +25,7 @@ MAX_STEPS = 1_000
 
 # What begins an operand, and is no operator that stands behind one.
 _OPERAND = (
-    r"(?=\s*(\(|\[\]|<>|!(?!=)|~|\"|'|\\|\w))"
+    r"(?=\s*(\(|\[\]|<>|!(?!=)|~|\"|'|\\|\w|\.+\w))"
     r"(?!\s*(and|or|xor|imply|WU|WR|[UWRVM])(?!\w))"
 )
 _BOUNDS = r"\[\s*(\d+\s*((:|\.\.)\s*(\d+|\$)?\s*)?!?|!)\s*\]"
@@ -34,6 +34,7 @@ _AT_MOST = r"<=\s*\d+(?![\w.])"
 _LISTED = r"\[\s*\d+\s*,\s*\d+\s*\]"  # of U, too, but logics disagree on those
 
 OF_ONE = rf"([XFG]\s*{_BOUNDS}|[FG]\s*({_AT_MOST}|{_LISTED})){_OPERAND}"
+OF_COMPARISON = rf"{OF_ONE}(?!\s*\.)"  # .x is no name there, and X[2].x a variable
 OF_TWO = rf"[URV]\s*({_BOUNDS}|{_AT_MOST})"
 """Operators with bounds, of one operand and of two."""
 

@@ -52,6 +52,7 @@ from tests.hypothesis_strategies import formulas
         ("G[1,2] x==1", 'G[1:2] "x==1"'),
         ("GF[1:2](x==1) & XX[2] x==1", '(G F[1:2] "x==1") & X X X "x==1"'),
         ("GF<=1 a", "G(a | X a)"),
+        ("F<=1 ..x", "..x | X ..x"),
         ("a\N{MATHEMATICAL SCRIPT CAPITAL U}b", "a U b"),
         ("\N{LOZENGE}a \N{SCRIPT CAPITAL R} \N{UP TACK}", "(F a) R 0"),
         ('\N{DOWN TACK} \N{MATHEMATICAL SCRIPT CAPITAL W} "\N{LOZENGE}"', "1"),
@@ -95,6 +96,16 @@ def test_what_looks_like_bounds():
     assert parse("G !R <= 900 | V<=900").propositions == ("R<=900", "V<=900")
     with pytest.raises(FormulaError, match="bounds of 2,000 steps"):
         parse("(a) U<=2000 b")
+
+
+@pytest.mark.parametrize("text", ["F[0:1] .x", "GF[1:2]..x", "X[2].x", "G[1,2] .x.y"])
+def test_bounds_of_names_that_begin_with_a_dot(text):
+    """They are Spot's, whatever else is read; in comparisons a dot is a field."""
+    with_colon = text.replace(",", ":")
+    assert parse(text, past=True).spot == spot.formula(with_colon)
+    assert parse(text).spot == spot.formula(with_colon)
+    for past in (False, True):
+        assert parse("X[2].x == 1", past=past).propositions == ("X[2].x==1",)
 
 
 @pytest.mark.parametrize("past", [False, True], ids=["plain", "past"])

@@ -28,7 +28,7 @@ from lark import Transformer, Tree, UnexpectedInput, v_args
 from lark.exceptions import VisitError
 from lark.visitors import Transformer_NonRecursive
 
-from ltlpipe.logic.bounded import OF_ONE, OF_TWO, bounds_of, expanded
+from ltlpipe.logic.bounded import OF_COMPARISON, OF_ONE, OF_TWO, bounds_of, expanded
 from ltlpipe.logic.history import PAST, PREFIX, remembered
 from ltlpipe.logic.propositions.syntax import (
     Call,
@@ -92,7 +92,7 @@ def parser(
         "UNARY": "XFGHOYZ" if past else "XFG",
         "BINARY": "UWRVMST" if past else "UWRVM",
         "BOUNDED_UNTIL": OF_TWO,
-        "BOUNDED": OF_ONE,
+        "BOUNDED": OF_COMPARISON if compares else OF_ONE,
         "GLUED": "" if compares else r"|[XFG](?=[A-Za-z_.])",
         "BEGIN": "[A-Za-z_]" if compares else r"[A-Za-z_.]",
         "DOT": "" if compares else r"|\.",
