@@ -174,7 +174,14 @@ class ProgramModel(Model):
         for process, state, condition in program.assertions:
             place = Variable(program.processes[process].state)
             elsewhere = Operation("!", (Operation("==", (place, Number(state))),))
-            holds = as_truth(condition, program.variables, program.arrays)
+            try:
+                holds = as_truth(condition, program.variables, program.arrays)
+            except UnsupportedError as error:
+                of = program.variables[place.number]
+                message = (
+                    f"the assertion about {of.name}.{of.states[state]} has {error}"
+                )
+                raise UnsupportedError(f"{message}, which no proposition has") from None
             parts.append(Operation("||", (elsewhere, holds)))
         return Operation("&&", tuple(parts))
 

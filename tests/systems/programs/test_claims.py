@@ -217,7 +217,10 @@ def test_assertions_that_are_no_proposition():
     """Said, and the rest of the model can be asked about."""
     text = COUNTER.replace("n < LIMIT", "(n & 1) < 2") + "system async;"
     model = read_dve_model(text, "m.dve")
-    with pytest.warns(LtlpipeWarning, match="'assert' is no proposition"):
+    told = (
+        "'assert' is no proposition of this model: the assertion about P.c has the op"
+    )
+    with pytest.warns(LtlpipeWarning, match=f"{told}erator &, which no proposition"):
         assert ltlpipe.check(model, "G n<=3").holds
 
 
