@@ -453,6 +453,8 @@ def _consistent(propositions: Sequence[str], dictionary: Any) -> Any:
     label = buddy.bddtrue
     for text in propositions:
         same = spot.formula_Equiv(spot.formula_ap(text), boolean_formula(text))
+        for name in spot.atomic_prop_collect(same):
+            graph.register_ap(name)  # products keep the variables of what is registered
         label = label & spot.formula_to_bdd(same, dictionary, graph)
     graph.new_states(1)
     graph.new_edge(0, 0, label)

@@ -17,6 +17,7 @@ from ltlpipe import check, verify_certificate
 from ltlpipe.automata.words import has_violations
 from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.linear import LinearProof, is_of_markings
+from ltlpipe.logic.formulas import parse
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.nets.writing import pnml_text
@@ -282,3 +283,14 @@ def test_facts_that_are_none(changes, reason):
     """Each for a reason of its own."""
     with pytest.raises(RefusedError, match=reason):
         checker().check_fact(fact(**changes))
+
+
+def test_a_first_letter_proves_no_other_formula():
+    """Spot takes a variable that no automaton has registered for another one."""
+    assert has_violations.here(
+        parse('F "c1>=1"'),
+        initial={"c1<=0": True, "w1>=1": False},
+        clauses=[],
+        facts=[],
+        combined=["c1<=0", "c1>=1", "w1>=1"],
+    )
