@@ -112,18 +112,29 @@ class _Workers:
     def _take_back(self) -> None:
         """Keep the workers that have finished an abandoned request."""
         for worker in list(self.left):
+            if not taken(worker, self.left):
+                continue
             messages, ended = worker.receive()
-            if ended or any(is_last(message) for message in messages):
-                self.left.remove(worker)
-                if ended:
-                    self.end(worker)
-                else:
-                    self.give_back(worker, MOST_GROWTH)
+            if ended:
+                self.end(worker)
+            elif any(is_last(message) for message in messages):
+                self.give_back(worker, MOST_GROWTH)
+            else:
+                self.left.append(worker)
 
     def end(self, worker: Worker) -> None:
         """End a worker."""
         self.alive.discard(worker)
         worker.close()
+
+
+def taken(worker: Worker, workers: list[Worker]) -> bool:
+    """Take a worker out of a list, unless another thread has done so meanwhile."""
+    try:
+        workers.remove(worker)
+    except ValueError:
+        return False
+    return True
 
 
 _workers = _Workers()
@@ -374,15 +385,15 @@ def prepare(*modules: str) -> None:
 def close_idle(most_growth: float | None = None) -> None:
     """End workers with abandoned requests, and idle ones that have grown by more."""
     workers = _of_this_process()
-    while most_growth is None and workers.left:
-        workers.end(workers.left.pop())
+    for worker in list(workers.left) if most_growth is None else ():
+        if taken(worker, workers.left):
+            workers.end(worker)
     for worker in list(workers.idle):
         if most_growth is not None and not (
             worker.has_answered and worker.has_grown(most_growth)
         ):
             continue
-        with suppress(ValueError):  # another thread has leased it meanwhile
-            workers.idle.remove(worker)
+        if taken(worker, workers.idle):
             workers.end(worker)
 
 

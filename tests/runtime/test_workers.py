@@ -1,6 +1,7 @@
 """Worker processes: leased, limited, killed, and never left behind."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -278,6 +279,27 @@ def test_only_one_is_left():
     assert not is_running(second)
     workers.close_idle()
     assert not is_running(first)
+
+
+def test_one_that_is_left_is_taken_back_by_one_thread(monkeypatch):
+    """Another one that comes meanwhile does not wait for it, and gets another."""
+    left = left_at_work(0.5)
+    select.select(workers._of_this_process().left, [], [], 60)
+    receive = worker_process.Worker.receive
+    pids = []
+
+    def slowly(worker):
+        if worker.pid == left and not pids:
+            pids.append(None)
+            other = threading.Thread(target=lambda: pids.append(run(call("pid"))))
+            other.start()
+            other.join()
+        return receive(worker)
+
+    monkeypatch.setattr(worker_process.Worker, "receive", slowly)
+    assert run(call("pid")) == left
+    assert len(pids) == 2
+    assert pids[1] != left
 
 
 # --- the end of workers -----------------------------------------------------
