@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 
@@ -289,9 +290,6 @@ def test_headers_that_make_no_sense(certified, field, value):
     """Each is refused, and quickly."""
     _, path = certified
     parts_of(path).write(path, **{field: value})
-    if field == "never":  # means nothing for what the automaton names
-        assert verify_certificate(str(path)).result == "verified"
-        return
     if value == 1 << 40 and field == "states":
         with pytest.raises(LtlpipeError, match="memory limit"):
             verify_certificate(str(path), memory=1000)
@@ -334,6 +332,33 @@ def test_a_limit_leaves_the_verdict(tmp_path, monkeypatch):
         verdict = check(str(system), "G(a -> F b)", certificate=str(path))
     assert (verdict.verdict, verdict.certificate) == ("holds", None)
     assert list(tmp_path.iterdir()) == [system]
+
+
+def test_what_the_system_has_may_hold(certified, tmp_path):
+    """The claim would say of it that it never holds."""
+    _, path = certified
+    parts_of(path).write(path, never=["a"])
+    found = verify_certificate(str(path))
+    assert found.reason == "'a' is said never to hold, and the system has it"
+    (model := tmp_path / "m.pml").write_text("byte x;\nactive proctype P() { x = 1 }\n")
+    check(str(model), "G(x<=1)", certificate=str(path))
+    parts_of(path).write(path, never=["x==1"])
+    assert "'x==1' is said never" in verify_certificate(str(path)).reason
+
+
+def test_clauses_that_would_take_long_to_compare(certified):
+    _, path = certified
+    parts = parts_of(path)
+    pairs = "&".join(f"(Inf({k})|Fin({k + 13}))" for k in range(13))
+    lines = parts.header["automaton"].splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith("acc-name"))
+    text = re.sub("Acceptance: .*", f"Acceptance: 26 {pairs}", text)
+    clause = {"fin": [], "inf": [], "lacks": []}
+    clauses = [clause | {"fin": [k % 32, 31, k // 32]} for k in range(9, 1024)]
+    clauses = [one | {"inf": [k % 32]} for one in clauses for k in range(9)]
+    columns = [*parts.header["columns"][:2], *["r"] * len(clauses)]
+    parts.write(path, automaton=text, clauses=clauses, columns=columns, block=1)
+    assert verify_certificate(str(path)).reason == "there are too many clauses"
 
 
 def test_how_a_model_was_read(tmp_path):

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import Model
 
 _MAX_CLAUSES = 1 << 16
+_MOST_COMPARED = 1 << 24
 
 _HEADERS = {"States", "Start", "AP", "acc-name", "Acceptance", "properties"}
 _PROPERTIES = {"trans-labels", "explicit-labels", "trans-acc"}  # Spot believes others
@@ -205,8 +206,11 @@ def uncovered(condition: Condition, clauses: Iterable[Clause]) -> str | None:
     RefusedError
         That would take too long to find out.
     """
-    known = [(bits_of(clause.fin), bits_of(clause.inf)) for clause in clauses]
-    for fins, infs in _distributed(condition):
+    known = {(bits_of(clause.fin), bits_of(clause.inf)) for clause in clauses}
+    others = [clause for clause in _distributed(condition) if clause not in known]
+    if len(known) * len(others) > _MOST_COMPARED:
+        raise RefusedError("there are too many clauses")
+    for fins, infs in others:
         if not any(f & ~fins == 0 and i & ~infs == 0 for f, i in known):
             parts = [f"Fin({m})" for m in marks_in(fins)]
             parts += [f"Inf({m})" for m in marks_in(infs)]

@@ -36,6 +36,7 @@ from ltlpipe.certificates.checking.linear import LinearProof, is_of_markings
 from ltlpipe.certificates.checking.reduced import possible, reduced_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.interruptible import interruptible_formula
+from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
 from ltlpipe.runtime.errors import (
     FormulaError,
@@ -266,6 +267,7 @@ class _Check:
                 if isinstance(system, Model):
                     system = system.for_question(_named(document))
                     system = yield from system.unfolding()
+                yield from _refuse_known(document, system)
                 if isinstance(document, LinearDocument):
                     self.transitions = 0
                     yield from self._linear(document, system)
@@ -527,6 +529,24 @@ def _impossible(network: Network, names: set[str]) -> Job[set[str]]:
         return set()
     found = yield from possible(network)
     return {name for name in names if not found.happens[index[name]]}
+
+
+def _refuse_known(document: Document | LinearDocument, system: System) -> Job[None]:
+    """Refuse what is said never to hold, and is something of the system."""
+    yield from imported("numba")
+    from ltlpipe.certificates.checking.proofs import meaning_of
+
+    ticks = Ticks("reading propositions", 100.0)
+    for name in document.never:
+        if isinstance(system, Network):
+            known = name in system.action_index
+        else:
+            known = isinstance(system, Model) and meaning_of(
+                system, name, document.never
+            ) != Number(0)
+        if known:
+            raise RefusedError(f"{name!r} is said never to hold, and the system has it")
+        yield from ticks.worked()
 
 
 def _refuse_names(document: Document, automaton: Automaton, network: Network) -> None:
