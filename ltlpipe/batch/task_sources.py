@@ -45,10 +45,12 @@ from ltlpipe.batch.tasks import (
 )
 from ltlpipe.logic.formula_files import read_asked
 from ltlpipe.logic.formulas import Formula, formula_of, parse
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.given_options import options_of
+from ltlpipe.question.options import OPTIONS, SOLVE
 from ltlpipe.runtime.arguments import is_automaton, is_frame, is_one, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import check_titles, csv_rows, read_text
+from ltlpipe.runtime.names import nearest
 from ltlpipe.systems.formats import FORMATS, READ_SUFFIXES
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import system_of
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
 
 _TABLE_SUFFIXES = (".csv", ".parquet")
-_SYSTEM, _FORMULA, _AUTOMATON = "system", "formula", "automaton"
+_OWN_COLUMNS = _SYSTEM, _FORMULA, _AUTOMATON = "system", "formula", "automaton"
 _TRANSLATOR = "translator"
 _NAME, _EXPECTED_VERDICT = "formula_id", "expected"
 _ALIKE = 0.8  # of a column of the caller to an option, which is misspelt then
@@ -263,7 +265,10 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
     problems: list[Problem] = []
     for path in map(Path, paths):
         if not path.is_dir():
-            raise InputError("expected a folder of problems", file=str(path))
+            expected = f"a table ({' or '.join(_TABLE_SUFFIXES)})"
+            told = "" if path.exists() else "no such folder; "
+            message = f"{told}expected a folder of problems, or {expected}"
+            raise InputError(message, file=str(path))
         found: list[Problem] = []
         for folder, subfolders, files in os.walk(path, onerror=_unreadable):
             subfolders.sort(key=_natural)
@@ -608,16 +613,18 @@ class _Line(NamedTuple):
         columns: list[str] = []
         for title in header:
             plain = title.strip().lower()
-            if plain not in (_SYSTEM, _FORMULA, _AUTOMATON):
+            if plain not in _OWN_COLUMNS:
                 try:
                     plain = setting_name(title)
-                except UnsupportedError as error:
+                except UnsupportedError:
                     known = title in (_NAME, _EXPECTED_VERDICT)
                     if others and (known or not _is_taken(plain)):
                         columns.append(title)
                         continue
-                    expected = f"{error}, {_SYSTEM}, {_FORMULA} or {_AUTOMATON}"
-                    raise self.error(f"column {expected}") from None
+                    near = nearest(plain, [*_OWN_COLUMNS, *options_of(SOLVE)])
+                    expected = f"{', '.join(_OWN_COLUMNS)} or an option{near}"
+                    message = f"column {title!r} is not an option; expected {expected}"
+                    raise self.error(message) from None
             if plain in columns:
                 raise self.error(f"two columns {plain!r}")
             columns.append(plain)
@@ -693,7 +700,9 @@ class _Line(NamedTuple):
         files = tuple(str(Path(self.name).parent / part) for part in parts)
         for file in files:
             if not os.path.isfile(file):  # noqa: PTH113 (a NUL byte is no error here)
-                raise self.error(f"{file}: no such file")
+                is_folder = os.path.isdir(file)  # noqa: PTH112
+                found = "a folder, expected a file" if is_folder else "no such file"
+                raise self.error(f"{file}: {found}")
         return files
 
     def file(self, cell: str) -> str:

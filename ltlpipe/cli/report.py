@@ -201,7 +201,11 @@ def _draw(
     if where is not None:
         frame = filtered(frame, where)
     columns = None if by is None else names_in(by)
-    plots.save(getattr(plots, kind)(frame, by=columns, **how), out)
+    try:
+        figure = getattr(plots, kind)(frame, by=columns, **how)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{results}: {error}") from None
+    plots.save(figure, out)
 
 
 class AnswerTable(ExitStack):

@@ -461,7 +461,9 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     if form is None and is_path(source):
         stem, suffix = split_suffix(file)
         message = f"unknown suffix {suffix!r}, expected {READABLE}"
-        if suffix in CONVERTED:
+        if Path(file).is_dir():
+            message = "a folder, expected a file"
+        elif suffix in CONVERTED:
             message = CONVERTED[suffix].format(stem)
         elif not Path(file).exists():
             message = "no such file (a formula is given by -f)"

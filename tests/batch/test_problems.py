@@ -140,7 +140,9 @@ def test_not_a_folder(name, tmp_path):
     """A file is no folder of problems, even if it holds a system."""
     made(tmp_path, "file")
 
-    expected = f"{tmp_path / name}: expected a folder of problems"
+    found = "" if name == "file" else "no such folder; "
+    told = "expected a folder of problems, or a table (.csv or .parquet)"
+    expected = f"{tmp_path / name}: {found}{told}"
     assert refusal(tmp_path / name) == expected
 
 

@@ -127,6 +127,8 @@ def test_a_parquet_table(folder):
         ("system,formula\nx.aut,G a\nx.aut\n", 3, "1 cells, expected 2"),
         ("system,formula\nx.aut,G a,b\n", 2, "3 cells, expected 2"),
         ("system,formula\nz.aut,G a\n", 2, "z.aut: no such file"),
+        ("system,formula\n.,G a\n", 2, ": a folder, expected a file"),
+        ("system,formulae\nx,G a\n", 1, "or an option; did you mean formula?"),
         ("system,formula\n,G a\n", 2, "no file is named"),
         ("system,formula\nx.aut,\n", 2, "found neither"),
         ("system,formula,automaton\nx.aut,G a,never-a.hoa\n", 2, "found both"),

@@ -88,7 +88,10 @@ def test_options(run, table, tmp_path):
         (["-o", "p.txt"], "p.txt: expected a file that ends in .svg, .pdf or .png"),
         (["-o", "no/p.svg"], "no/p.svg: cannot be written: no such folder"),
         ([], "missing option '-o' / '--out'"),
-        (["-o", "p.svg", "--by", "colour"], "no column 'colour'"),
+        (
+            ["-o", "p.svg", "--by", "colour"],
+            ".csv: plots: the table has no column 'colour'",
+        ),
         (["-o", "p.svg", "--value", "reason"], "no task was solved"),
         (["-o", "p.svg", "--value", "formula"], "formula are not numbers"),
         (["-o", "p.svg", "--where", "seconds"], "expected a condition"),

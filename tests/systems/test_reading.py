@@ -78,6 +78,7 @@ def test_unknown_suffix(name, tmp_path):
     assert "no such file (a formula is given by -f)" in refusal(tmp_path / name)
     (tmp_path / name).touch()
     assert "unknown suffix" in refusal(tmp_path / name)
+    assert refusal(tmp_path) == f"{tmp_path}: a folder, expected a file"
 
 
 @pytest.mark.parametrize("name", ["m.dve", "m.pnml.gz"])
