@@ -153,7 +153,7 @@ def charted(lasso: Lasso, most_steps: int, most_lanes: int) -> ChartedLasso:
         tuple(rows),
         sum(place <= first for place in places),
         None if lost is None else sum(place <= lost for place in places),
-        tuple(_notes(lasso, names)),
+        tuple(_notes(lasso, names, cut=None in shown)),
     )
 
 
@@ -284,11 +284,12 @@ def _laid_out(lasso: Lasso, lanes: _Lanes) -> tuple[Lane, ...]:
     return tuple(laid)
 
 
-def _notes(lasso: Lasso, names: Sequence[str]) -> list[str]:
+def _notes(lasso: Lasso, names: Sequence[str], *, cut: bool) -> list[str]:
     """Return notes on omissions, and on a bad prefix that ends outside the chart."""
     notes = []
     if lasso.has_valuations:
-        notes.append("all other variables stay as they are")
+        when = " in the steps that are shown" if cut else ""
+        notes.append(f"all other variables stay as they are{when}")
     else:
         total = lasso.states.shape[1]
         still = total - len(names)

@@ -280,3 +280,13 @@ def test_a_long_lasso_is_quick():
     lasso = Lasso([], ["a"] * n, np.zeros(n, np.int32), states, ["a"] * n)
     assert f"{n - 40:,} left out" in lasso.chart().text()
     assert "steps" not in vars(lasso)
+
+
+def test_what_changes_in_steps_left_out_does_not_stay_as_it_is(tmp_path):
+    (model := tmp_path / "m.pml").write_text(
+        "byte x, z;\nactive proctype P() {\n"
+        "  do :: x < 40 -> x++ :: x == 20 -> z = 1; x++ :: x == 40 -> break od }\n"
+    )
+    run = check(str(model), "G x<40", reduce="none").lasso
+    assert "z" in run.chart(steps=1000).text()
+    assert "stay as they are in the steps that are shown" in run.chart(steps=12).text()
