@@ -285,7 +285,7 @@ def test_a_long_lasso_is_quick():
 def test_what_changes_in_steps_left_out_does_not_stay_as_it_is(tmp_path):
     (model := tmp_path / "m.pml").write_text(
         "byte x, z;\nactive proctype P() {\n"
-        "  do :: x < 40 -> x++ :: x == 20 -> z = 1; x++ :: x == 40 -> break od }\n"
+        "  do :: x < 40 -> x++; z = (x == 20) :: else -> break od }\n"
     )
     run = check(str(model), "G x<40", reduce="none").lasso
     assert "z" in run.chart(steps=1000).text()
