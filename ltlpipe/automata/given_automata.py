@@ -76,6 +76,9 @@ _OPENING = Opening(re.compile(rf"HOA:|{_OTHER}"), EXPECTED)
 _OTHER_OPENING = Opening(re.compile(_OTHER), EXPECTED)
 _HEAD = 1 << 16  # characters in which a text begins
 _DIRECTIVE = re.compile(r"^[ \t]*#", re.MULTILINE)
+_QUOTED = re.compile(r'"[^"\n]*"')
+_LABEL = r"\b([A-Za-z_]\w*)\s*:(?!:)"
+_NOWHERE = re.compile(rf"\bgoto\s+(\w+)|{_LABEL}\s*\}}")
 _CLAIM = re.compile(
     r"""(?P<name>\bnever\s+)\w+(?=\s*\{)|"[^"\n]*"|/\*.*?\*/|//[^\n]*""", re.DOTALL
 )
@@ -113,6 +116,7 @@ def _automata(text: str, file: str) -> Iterator[Any]:
                 message = "a line for a preprocessor, expected none in a never claim"
                 at = 1 + text.count("\n", 0, line.end())
                 raise InputError(message, file=file, line=at)
+            _check_labels(text, file)
         found = list(parsed(text, file))
         if not found:
             raise InputError(f"expected {EXPECTED}", file=file, line=1)
@@ -123,6 +127,22 @@ def _automata(text: str, file: str) -> Iterator[Any]:
         yield (
             automaton if automaton.is_existential() else _existential(automaton, place)
         )
+
+
+def _check_labels(text: str, file: str) -> None:
+    """Refuse a never claim that goes to a label or has one where no statement is.
+
+    Spot makes states of these that have no way on.
+    """
+    text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
+    known = set(re.findall(_LABEL, text))
+    for found in _NOWHERE.finditer(text):
+        if found[1] not in known:
+            message = f"no label is called {found[1]!r}"
+            if found[2]:
+                message = f"a label {found[2]!r} without a statement"
+            line = 1 + text.count("\n", 0, found.start())
+            raise InputError(message, file=file, line=line)
 
 
 def _as_spot_reads(part: re.Match[str]) -> str:
