@@ -289,6 +289,8 @@ def test_what_a_graph_of_spot_claims_to_be_is_not_believed(claims, way):
     [
         ("never {\n nonsense", "m:2: "),
         ("never", "m:1: "),
+        ("never {\nS: if\n:: (a) -> goto T\nfi;\n}", "m:3: no label is called 'T'"),
+        ("never {\nS: if\n:: (a) -> goto T\nfi;\nT:\n}", "m:5: a label 'T' without"),
         ("// p\n#define p x>3\nnever { skip }", "m:2: a line for a preprocessor"),
         ("2 1t\n0 1\n0 -1", "m:"),
         ("99999999 1t\n0 1\n", "m:1: the number 99999999 is beyond"),
