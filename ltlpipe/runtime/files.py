@@ -372,6 +372,9 @@ def read_chunks(source: Source, *, opening: Opening | None = None) -> Job[list[b
         with closing(_pieces(source)) as pieces:
             for data, waits in pieces:
                 if data:
+                    if not chunks and data.startswith(_GZIP):
+                        message = "it is compressed by gzip, expected '.gz' at its name"
+                        raise InputError(f"cannot be read: {message}", file=file)
                     chunks.append(data)
                     held += len(data)
                 if opening is not None and held >= _HEAD:
@@ -460,6 +463,8 @@ def _work(data: bytes) -> float:
 
 def _unreadable(error: Exception, file: str) -> InputError:
     reason = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, zlib.error) and "incorrect header" in reason:
+        reason = "it is not compressed by gzip, as '.gz' says"
     return InputError(f"cannot be read: {reason}", file=file)
 
 

@@ -129,6 +129,17 @@ def test_corrupt_gz(suffix, tmp_path):
         assert refusal(path).startswith(str(path))
 
 
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".pnml", ".pml"])
+def test_names_that_say_something_else_of_compression(suffix, tmp_path):
+    """What is compressed has no '.gz' at its name, or the other way round."""
+    path = tmp_path / f"m{suffix}"
+    path.write_bytes(gzip.compress(b"text"))
+    assert "compressed by gzip, expected '.gz' at its name" in refusal(path)
+    packed = tmp_path / f"m{suffix}.gz"
+    packed.write_text("text")
+    assert "it is not compressed by gzip, as '.gz' says" in refusal(packed)
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_bytes_that_are_not_text(suffix, tmp_path):
     path = tmp_path / f"m{suffix}"
