@@ -5,15 +5,18 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import Grant
-from ltlpipe.runtime.kernels.jit import INTERPRETED
+from ltlpipe.runtime.kernels.compilation import worked
+from ltlpipe.runtime.kernels.jit import INTERPRETED, Interim
 from tests.processes import SOON
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
@@ -227,3 +230,23 @@ def test_generated_functions(tmp_path):
     *_, seconds, compile_seconds = told(begun(work, tmp_path))
 
     assert compile_seconds > max(0.2, seconds)
+
+
+def test_several_threads_call_an_interim_function():
+    """One goes on with the job that compiles, the others do not wait for it."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    def job():
+        begun.set()
+        may_end.wait()
+        yield
+
+    pointer = Interim(SimpleNamespace(compiled=None, signature=list), len, 1.0)
+    pointer.job = job()
+    first = threading.Thread(target=worked, args=(pointer, 0.5))
+    first.start()
+    begun.wait()
+    worked(pointer, 0.5)
+    assert pointer.seconds == 1.0
+    may_end.set()
+    first.join()

@@ -125,6 +125,14 @@ def worked(pointer: Interim, seconds: float) -> None:
     if there is none, as of a worker that has died, it is tried again much later.
     """
     pointer.seconds += seconds
+    if pointer.lock.acquire(blocking=False):  # or another thread is at it
+        try:
+            _advanced(pointer)
+        finally:
+            pointer.lock.release()
+
+
+def _advanced(pointer: Interim) -> None:
     if pointer.job is None and pointer.seconds > pointer.patience:
         kinds = [pointer.signature().return_type, *pointer.signature().args]
         is_stored = partial(_pointer_is_stored, pointer.function, pointer.signature())

@@ -23,6 +23,7 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from pickle import UnpicklingError, loads
+from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -470,6 +471,7 @@ class Interim(_Pointer):
         self.seconds = 0.0  # of kernels that have called it
         self.patience = patience  # seconds of them before it is compiled
         self.job: Any = None  # compiles the function
+        self.lock = Lock()  # of the job
         self.is_replaced = False
 
     def replace(self) -> None:
