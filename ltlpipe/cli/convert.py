@@ -96,7 +96,7 @@ def reduce(
 
     refuse_overwriting({"--out": out}, paths)
     if formula is not None:
-        _reduce_net(load(paths, **manner_of(chosen)), formula, out)
+        _reduce_net(load(paths, **manner_of(chosen)), formula, out, to)
         return
     network = load_network(paths, **manner_of(chosen))
     hidden = set() if visible is None else _hidden(network, visible)
@@ -111,7 +111,7 @@ def reduce(
         print(f"wrote {written}", file=sys.stderr)
 
 
-def _reduce_net(system: System, text: str, out: str) -> None:
+def _reduce_net(system: System, text: str, out: str, to: str | None) -> None:
     """Write what structural reductions make of a net for a formula."""
     from ltlpipe.logic.folding import renamed
     from ltlpipe.logic.formulas import parse
@@ -121,7 +121,7 @@ def _reduce_net(system: System, text: str, out: str) -> None:
     from ltlpipe.question.property import Property
     from ltlpipe.strategies.substitutes import about_smaller_net
     from ltlpipe.systems.nets.net import PetriNet
-    from ltlpipe.systems.nets.writing import save_pnml
+    from ltlpipe.systems.writing import save
 
     if not isinstance(system, PetriNet):
         raise UnsupportedError(
@@ -135,10 +135,12 @@ def _reduce_net(system: System, text: str, out: str) -> None:
     asked = {
         name: str(spelled_out(own, *ids)) for name, own in found.propositions.items()
     }
-    save_pnml(net, out)
+    written = save(net, out, format=to)
     print(f"{_nodes(system)} -> {_nodes(net)}", file=sys.stderr)
-    print(f"wrote {out}", file=sys.stderr)
-    print(renamed(found.translated.spot, asked))
+    for file in written:
+        print(f"wrote {file}", file=sys.stderr)
+    place = sys.stdout if written else sys.stderr
+    print(renamed(found.translated.spot, asked), file=place)
 
 
 def _nodes(net: PetriNet) -> str:

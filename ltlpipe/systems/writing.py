@@ -32,6 +32,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import refuse_overwriting, split_suffix, write_text
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.graph import SpotGraph, graph_system
+from ltlpipe.systems.kinds import is_program
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import (
     Network,
@@ -179,7 +180,8 @@ def _text_of_states(
         if writer.model is not None:
             return writer.model(system)
         lost = "what formulas can say of its states"
-        advice = "write .hoa, with --propositions='x==1' for what is to be kept"
+        keeps = "" if is_program(system) else ".pnml, or "
+        advice = f"write {keeps}.hoa, with --propositions='x==1' for what is to be kept"
         if writer.graph is not None:
             lost = "all that --propositions does not name"
             advice = "name some, such as --propositions='x==1'"

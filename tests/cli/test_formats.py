@@ -210,6 +210,19 @@ def test_a_net_is_reduced(run, contest, formula):
     assert run("check", small, "-f", f"!({asked})").code == 1
 
 
+def test_a_reduced_net_is_written_as_what_is_asked_for(run, contest):
+    """It is PNML under no other name; on standard output it stands alone."""
+    reduce = ["reduce", contest / "model.pnml", "-f", "G p0<=1"]
+    refused = run(*reduce, "-o", contest / "small.dot")
+    assert refused.code == 2
+    assert "a .dot file would lose what formulas can say" in refused.complaint
+    assert "write .pnml, or .hoa" in refused.complaint
+    assert not (contest / "small.dot").exists()
+    done = run(*reduce, "-o", "-", "--to", "pnml")
+    assert done.out.endswith("</pnml>\n")
+    assert "p0" in done.err.splitlines()[-1]
+
+
 def test_no_answer_of_the_contest(run, contest):
     files = [contest / "model.pnml", "-F", contest / "LTLCardinality.xml"]
     limits = ["--reduce", "none", "--emptiness", "se05", "--max-states", "1"]
