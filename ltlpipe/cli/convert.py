@@ -96,6 +96,13 @@ def reduce(
 
     refuse_overwriting({"--out": out}, paths)
     if formula is not None:
+        of_networks = {
+            "--visible": visible is not None,
+            "--equivalence": equivalence != "trace",
+            "--max-component-states": max_component_states is not None,
+        }
+        for flag in (flag for flag, is_given in of_networks.items() if is_given):
+            raise typer.BadParameter(f"{flag} does not go with --formula")
         _reduce_net(load(paths, **manner_of(chosen)), formula, out, to)
         return
     network = load_network(paths, **manner_of(chosen))

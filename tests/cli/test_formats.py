@@ -218,6 +218,8 @@ def test_a_reduced_net_is_written_as_what_is_asked_for(run, contest):
     assert "a .dot file would lose what formulas can say" in refused.complaint
     assert "write .pnml, or .hoa" in refused.complaint
     assert not (contest / "small.dot").exists()
+    refused = run(*reduce, "-o", contest / "small.pnml", "--equivalence", "block")
+    assert "--equivalence does not go with --formula" in refused.complaint
     done = run(*reduce, "-o", "-", "--to", "pnml")
     assert done.out.endswith("</pnml>\n")
     assert "p0" in done.err.splitlines()[-1]
