@@ -572,7 +572,8 @@ def as_c(text: str, file: str) -> Job[str]:
         bare = _COMMENT.sub(_without_comment, outside)
         if found := re.search(r"\S+", bare):
             line = 1 + text.count("\n", 0, place) + bare.count("\n", 0, found.start())
-            message = f"expected one class and nothing else, found {found[0]!r}"
+            expected = "the class to end with '}'" if place else "one class"
+            message = f"expected {expected}, found {found[0]!r}"
             raise InputError(message, file=file, line=line)
     functions = re.findall(r"\bvoid\s+(\w+)\s*\(", text)
     prototypes = "".join(f"void {name}(int);" for name in functions)

@@ -160,6 +160,7 @@ def test_programs_are_the_same_in_both_languages():
         ('mode = "g"', "mode += 1", r":30: expected '\('"),
         ('= "e"', "= new String()", r":17: expected a number, found 'new'"),
         ("a == 2 &&", "a.equals(b) &&", r":23: expected '\)', found '.'"),
+        (RING[RING.index("a == 2 &&") :], "", ": expected the class to end with '}', "),
     ],
 )
 def test_what_is_outside_of_the_syntax_is_refused(tmp_path, old, new, message):
