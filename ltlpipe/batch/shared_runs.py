@@ -147,6 +147,8 @@ def represented(
     for column in _NEEDED:
         if column not in frame.columns:
             raise UnsupportedError(f"no result table: it has no column {column!r}")
+    for column in frame.columns[frame.columns.duplicated()]:
+        raise UnsupportedError(f"no result table: two columns {column!r}")
     finder = _Systems(origins, systems or {})
     groups: dict[tuple[str, str], _Group] = {}
     for row in from_frame(frame[frame["verdict"] == VIOLATED]):

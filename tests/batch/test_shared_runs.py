@@ -381,6 +381,9 @@ def test_bad_tables(tmp_path):
     """Said as of any table."""
     with pytest.raises(UnsupportedError, match="has no column 'lasso_prefix'"):
         witnesses(pd.DataFrame({"system": [], "formula": [], "verdict": []}))
+    frame = pd.DataFrame(columns=[*WITNESS_DTYPES, "formula", "verdict", "system"])
+    with pytest.raises(UnsupportedError, match="result table: two columns 'system'"):
+        witnesses(frame)
     with pytest.raises(LtlpipeError, match="the store does not exist"):
         witnesses(tmp_path / "none.sqlite")
     with pytest.raises(TypeError, match="source: expected a path or"):
