@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, specialised
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
+from ltlpipe.systems.nets.structure import MAX_TOKENS, Arcs
 
 LONGEST = 1 << 17
 """Steps of the longest walks."""
@@ -208,3 +209,111 @@ def repeats(frame, walk, first, last):
         is_same &= change[place] == 0
         change[place] = 0
     return is_same
+
+
+class Rules(NamedTuple):
+    """What transitions need, and what they do; limits are the most that may be."""
+
+    needs: Arcs
+    limits: Arcs
+    resets: Arcs
+    changes: Arcs  # what is added, after places have been emptied
+
+
+class Refiring(NamedTuple):
+    """A run of n steps that is taken once more, with fewer of them."""
+
+    initial: np.ndarray  # int64[n_places]
+    watched: np.ndarray  # int64[w], places
+    moves: np.ndarray  # int64[n], transitions; REST where a marking repeats itself
+    is_kept: np.ndarray  # bool[n], which steps have been taken
+    seen: np.ndarray  # int64[n, w], tokens in watched places before each of these
+    marking: np.ndarray  # int64[n_places], work space
+    begun: np.ndarray  # int64[n_places], where the cycle begins
+
+
+@inlined
+def is_enabled(rules, marking, transition):
+    """Whether a transition is enabled."""
+    needs, limits = rules.needs, rules.limits
+    for k in range(needs.first[transition], needs.first[transition + 1]):
+        if marking[needs.place[k]] < needs.weight[k]:
+            return False
+    for k in range(limits.first[transition], limits.first[transition + 1]):
+        if marking[limits.place[k]] > limits.weight[k]:
+            return False
+    return True
+
+
+@inlined
+def fits(changes, marking, transition):
+    """Whether numbers stay below 2^63."""
+    for k in range(changes.first[transition], changes.first[transition + 1]):
+        if changes.weight[k] > MAX_TOKENS - marking[changes.place[k]]:
+            return False
+    return True
+
+
+@inlined
+def is_dead(rules, marking):
+    """Whether no transition is enabled."""
+    for transition in range(rules.needs.first.shape[0] - 1):
+        if is_enabled(rules, marking, transition):
+            return False
+    return True
+
+
+@njit
+def refire(rules, refiring, n_moves, length, first, last):
+    """Take the steps of a run that are still enabled, without some of them.
+
+    Parameters
+    ----------
+    rules : Rules
+        Of all transitions.
+    refiring : Refiring
+        The run; is told which steps have been taken.
+    n_moves, length : int
+        The run's steps, and those of its prefix.
+    first, last : int
+        Which steps are left out: from the first to before the last.
+
+    Returns
+    -------
+    int
+        The steps of the prefix that have been taken, or -1 if the others make no cycle.
+    """
+    marking, begun, moves = refiring.marking, refiring.begun, refiring.moves
+    resets, changes = rules.resets, rules.changes
+    copy(refiring.initial, marking)
+    n_taken, n_before = 0, -1
+    for step in range(n_moves):
+        if step == length:
+            copy(marking, begun)
+            n_before = n_taken
+        refiring.is_kept[step] = False
+        if first <= step and step < last:
+            continue
+        move = moves[step]
+        if move == REST:
+            if not is_dead(rules, marking):
+                continue
+        elif not (
+            is_enabled(rules, marking, move) and fits(rules.changes, marking, move)
+        ):
+            continue
+        for w in range(refiring.watched.shape[0]):
+            refiring.seen[n_taken, w] = marking[refiring.watched[w]]
+        if move != REST:
+            for k in range(resets.first[move], resets.first[move + 1]):
+                marking[resets.place[k]] = 0
+            for k in range(changes.first[move], changes.first[move + 1]):
+                marking[changes.place[k]] += changes.weight[k]
+        refiring.is_kept[step] = True
+        n_taken += 1
+    if n_taken == n_before:
+        return -1
+    for place in range(marking.shape[0]):
+        if marking[place] != begun[place]:
+            return -1
+    return n_before

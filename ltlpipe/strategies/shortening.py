@@ -8,6 +8,10 @@ ends its run with steps that only repeat the last state.  From there on every wo
 violates the property, so that any cycle of the system nearby completes the violation
 (`continued`): it is looked for in plain Python, breadth first and then in depth.
 
+Long runs are first made shorter without a large product: parts are left out by trial
+(`ltlpipe.strategies.thinning`), and from a few places of a run, lassos nearby are
+looked for in plain Python (`ended_soon`).
+
 Runs of networks are looked for among those that are like a known one (`freed`): all
 components but one, or two that have an action in common, keep to the transitions
 that the run takes; these are free.  Such a product is small, and its shortest lasso is
@@ -22,6 +26,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,19 +37,21 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.automata.tight import Tight, is_tight, tight
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.network import with_components
+from ltlpipe.question.network import NetworkQuestion, with_components
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MAX_STATES, Progress, TooMuchWorkError, bounded
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import instant
 from ltlpipe.strategies.instant_graph import Graph, Meter, Paths
-from ltlpipe.strategies.slicing import sliced, thinned
+from ltlpipe.strategies.slicing import Trials, blocks_of, sliced
 from ltlpipe.strategies.state_search import (
     OVERFLOW,
     Attempt,
     run_of,
 )
+from ltlpipe.strategies.thinning import MOST_VALUES, thinned, thinned_network
+from ltlpipe.systems.kinds import is_net
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError, plain_steps_of
 from ltlpipe.systems.runs import Run, compressed
@@ -52,13 +59,13 @@ from ltlpipe.systems.runs import Run, compressed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import Recording
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.networks.packing import PackedSystem
+    from ltlpipe.systems.plain_steps import PlainSteps
 
 MOST_STATES = 2_000
 """States of the system near the end of the run: some hundredths of a second."""
@@ -96,8 +103,7 @@ def continued(question: Question, run: Run | None) -> Job[Run | None]:
     except TooLargeError:
         return None
     n_steps = last_step(run)
-    last = tuple(run.states[n_steps].tolist())
-    steps.initial = lambda: last
+    steps.initial = partial(_state_of, run, n_steps)
     moves = instant.Moves(steps, universal(), stutter=question.stutters)
     most = int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES)))
     found = None
@@ -107,11 +113,7 @@ def continued(question: Question, run: Run | None) -> Job[Run | None]:
                 found = (yield from instant.search(moves, max_states=limit)).run
     if found is None:
         return None
-    return Run(
-        np.concatenate([run.actions[:n_steps], found.actions]),
-        np.concatenate([run.states[: n_steps + 1], found.states[1:]]),
-        n_steps + found.length,
-    )
+    return _joined(run, n_steps, found)
 
 
 _SMALL = 10_000
@@ -174,20 +176,36 @@ def shortened(
         return best
     trace = Trace(question.given)  # its figures are not those of the search
     network = with_components(question)
+    if network is not None:
+        run = yield from sliced(network, best.run, trace)
+        best = begun(run)
+    by_kernel = network is not None or is_net(getattr(question, "system", None))
+    tried = None
+    if len(best.run.actions) >= _LONG:
+        run = yield from _tried(question, best.run, by_kernel=by_kernel)
+        best = begun(run)
+        tried = best.run if by_kernel else None
     with suppress(UnsupportedError):  # tables too large, say: only another could
-        if network is not None:
-            run = yield from sliced(network, best.run, trace)
-            best = begun(run)
         product = yield from question.product(question.given, trace)
         best = yield from _in_product(product, best, most_states)
         if not best.shortest_of and network is not None:
             work = min(_FREED_WORK * most_states, _MOST_FREED_WORK)
             run = yield from freed(network, best.run, work)
             best = best._replace(run=run)
-    if not best.shortest_of:
+    if not best.shortest_of and best.run is not tried:
         run = yield from shortened_by_trial(question, best.run)
         best = best._replace(run=run)
     return best
+
+
+def _tried(question: Question, run: Run, *, by_kernel: bool) -> Job[Run]:
+    """Return a run that may be shorter than a long one, without a large product."""
+    if by_kernel:
+        run = yield from shortened_by_trial(question, run)
+    other = yield from ended_soon(question, run)
+    if by_kernel and other is not run:
+        other = yield from shortened_by_trial(question, other)
+    return other
 
 
 def begun(run: Run, *, of_product: bool = False) -> Shortened:
@@ -196,6 +214,84 @@ def begun(run: Run, *, of_product: bool = False) -> Shortened:
     if len(run.actions) == 1:
         return Shortened(run, SYSTEM)
     return Shortened(run, PRODUCT if of_product else None)
+
+
+_BY_ROWS = NetworkQuestion, ModelQuestion
+
+_PLACES, _NEAR = 8, 400
+"""Places of a run from which shorter ways to go on are looked for, and the states of
+the product that are stored from each.
+"""
+
+_NEAR_WORK = 20_000.0
+"""Units of work that the steps of these may take, roughly; large nets have fewer."""
+
+_PER_LETTER, _PER_VALUE = 3.0, 0.05
+"""Units of work of a letter, and of each value in a state."""
+
+_LONG = 32
+"""Steps of a run that is made shorter before the product is looked at."""
+
+
+def ended_soon(question: Question, run: Run) -> Job[Run]:
+    """Return a run that follows another one for some steps, and then a shorter lasso.
+
+    It is looked for from few places of the run, breadth first.
+    """
+    if not isinstance(question, _BY_ROWS) or run.states.size > MOST_VALUES:
+        return run
+    best = run
+    with suppress(TooLargeError, UnsupportedError, OverflowError):
+        trace = Trace(question.given)
+        system: Any
+        system, table = yield from question.plain_steps(question.given, trace)
+        if table.system_marks:
+            return run
+        trials = Trials(table, math.inf)
+        most_states = int(min(_NEAR, max(_NEAR_WORK / system.cost, _LEAST_STATES)))
+        last = len(run.actions) - 1
+        places = {run.length, *np.linspace(0, last, _PLACES + 1).astype(int).tolist()}
+        starts, before = frozenset([table.initial]), 0
+        for place in sorted(places):
+            letters = yield from _letters(system, run, before, place, trials)
+            starts = yield from trials.reached(blocks_of(letters), starts)
+            if not starts:
+                break
+            system.initial = partial(_state_of, run, place)
+            moves = instant.Moves(system, table, stutter=question.stutters)
+            found = yield from instant.search(
+                moves, max_states=most_states, starts=sorted(starts)
+            )
+            if found.run is not None:
+                other = _joined(run, place, found.run)
+                best = min(best, other, key=lambda one: len(one.actions))
+            before = place
+    return best
+
+
+def _letters(
+    system: PlainSteps, run: Run, first: int, last: int, trials: Trials
+) -> Job[list[int]]:
+    """Return the letters of some steps of a run."""
+    letters = []
+    for place in range(first, last):
+        yield from trials.spent(_PER_LETTER + _PER_VALUE * run.states.shape[1])
+        state = _state_of(run, place)
+        letters.append(system.letter(state, int(run.actions[place])))
+    return letters
+
+
+def _state_of(run: Run, place: int) -> tuple[int, ...]:
+    return tuple(run.states[place].tolist())
+
+
+def _joined(run: Run, n_steps: int, other: Run) -> Run:
+    """Return a run that goes on as another one after some steps."""
+    return Run(
+        np.concatenate([run.actions[:n_steps], other.actions]),
+        np.concatenate([run.states[:n_steps], other.states]),
+        n_steps + other.length,
+    )
 
 
 def tightened_in_python(
@@ -248,16 +344,16 @@ def shortened_prefix(question: Question, run: Run, most_states: float) -> Job[Ru
 
 
 def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
-    """Return a run without steps that can be left out; no product is searched.
-
-    Only runs of models are shortened here; `sliced` shortens those of networks.
-    """
+    """Return a run without steps that can be left out; no product is searched."""
     run = compressed(run)
-    if isinstance(question, ModelQuestion):
-        with suppress(UnsupportedError):  # as above
-            thin = yield from thinned(question, run, Trace(question.given))
-            run = compressed(thin)
-    return run
+    trace = Trace(question.given)
+    with suppress(UnsupportedError):  # as above
+        if isinstance(question, ModelQuestion):
+            run = yield from thinned(question, run, trace)
+        elif isinstance(question, NetworkQuestion):
+            run = yield from sliced(question, run, trace)
+            run = yield from thinned_network(question, run, trace)
+    return compressed(run)
 
 
 def shorter(product: Product, run: Run, most_states: float) -> Job[Run]:

@@ -1,68 +1,61 @@
 """Slicing of counterexamples: steps that the violation does not need are left out.
 
-Which steps the property needs is found by trial: a run's word is searched with the
-property's automaton, as a system that has one step in each state, a place of the word.
+Which steps the property needs is found by trial: whether its automaton accepts the word
+of what is left.
 
-Networks: a step that no later one depends on, and that the property does not need to
+A step of a network that no later one depends on, and that the property does not need to
 see, can be left out: what is left is a run of the network.  Two steps depend on each
 other if some component takes part in both.  The cycle falls into parts that share no
 component, each of which is a cycle of its own.
-
-Models: parts of the run are left out, large ones first, and with them whatever is not
-enabled then.  What is left is kept if it still closes a cycle and violates the
-property.
-
-Source for models: A. Zeller and R. Hildebrandt, "Simplifying and Isolating
-Failure-Inducing Input", IEEE Transactions on Software Engineering 28(2), 2002, Sec. 3.
-
-Differences from the source: steps that are no longer enabled are left out along with a
-part, as they would make most trials fail; a part alone is not tried; parts become
-smaller after one sweep over the run, and never larger; the prefix comes first, then the
-cycle; all trials together have a budget.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.question.answer import FOUND
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.strategies import instant
-from ltlpipe.systems.plain_steps import PlainStep, PlainSteps
-from ltlpipe.systems.propositions.letters import Letters
+from ltlpipe.strategies.instant_graph import Graph, Meter, accepting_part
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Trace
-    from ltlpipe.question.model import ModelQuestion
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import Valuation
 
 _PHASE = "extracting the lasso"
 
-_OF_NETWORKS, _OF_MODELS = 100_000.0, 200_000.0
+_OF_NETWORKS = 100_000.0
 """Units of work of all trials: some tenths of a second."""
 
-_PER_STATE, _PER_STEP, _PER_LETTER = 4.0, 0.7, 2.0
-"""Units of work of a trial: for each state of its product, for each step of the run of
-a network, and for each proposition of a letter of a model.
+_PER_STEP, _PER_LETTER, _PER_PATH = 0.7, 0.2, 4.0
+"""Units of work of a trial: for each step of the run of a network, for each letter of a
+word, and for each path of the automaton that goes on by a letter for the first time.
 """
+
+_MOST_PATHS = 5_000
+"""Paths by which a word leads between states of the automaton."""
+
+_Path = tuple[int, int, int]  # from where, to where, and the marks, as bits
+_Value = TypeVar("_Value")
+
+Block = tuple[int, int]  # a letter, and how often it is repeated
+
+
+def blocks_of(letters: Iterable[int]) -> list[Block]:
+    """Return a word as blocks."""
+    return [(letter, len(list(same))) for letter, same in groupby(letters)]
+
 
 _LONGEST = 20_000
 """Steps of a run of a network that is sliced."""
-
-_MOST = (1 << 63) - 1
-"""The largest value in a state of a model's run."""
-
-_LARGEST = 4_000_000
-"""Values in all states of a model's run that is tried: each takes some ten bytes."""
 
 
 def least_joined(n_parts: int, events: Iterable[Collection[int]]) -> list[int]:
@@ -78,46 +71,108 @@ def least_joined(n_parts: int, events: Iterable[Collection[int]]) -> list[int]:
 class Trials:
     """Tries whether words are violations, with a budget for all of them.
 
+    A word is given as blocks, each a letter and how often it is repeated.  What the
+    automaton makes of a set of states, or of a cycle so far, and the next letter is
+    remembered: most trials are much like the ones before.
+
     `left` is what is left of the units of work; without an automaton each word is one.
     """
 
     def __init__(self, table: PropertyAutomaton | None, most_work: float) -> None:
         self.left = most_work
         self.table, self._ticks = table, Ticks(_PHASE)
+        self._known: dict[Any, frozenset[Any]] = {}
+        self._answers: dict[frozenset[_Path], bool] = {}
 
     def spent(self, work: float) -> Job[None]:
         """Count work, and yield if it is time to."""
         self.left -= work
         yield from self._ticks.worked(work)
 
-    def violates(self, letters: Sequence[int], length: int) -> Job[bool]:
-        """Whether the automaton accepts letters; the prefix has so many of them."""
+    def violates(self, prefix: Iterable[Block], cycle: Collection[Block]) -> Job[bool]:
+        """Whether the automaton accepts a word; without work left, it does not."""
         if self.table is None:
             return True
-        most = len(letters) * self.table.n_states + 1
-        moves = instant.Moves(_Word(letters, length), self.table)
-        outcome = yield from instant.search(moves, max_states=most)
-        yield from self.spent(_PER_STATE * outcome.states)
-        return outcome.status == FOUND
+        starts = yield from self.reached(prefix, frozenset([self.table.initial]))
+        while self.left > 0:
+            stay = frozenset((state, state, 0) for state in starts)
+            paths = yield from self._through(cycle, stay, self._longer)
+            ends = {end for _, end, _ in paths}
+            if ends <= starts:
+                if paths not in self._answers:
+                    self._answers[paths] = yield from self._accepts(paths)
+                return self._answers[paths]
+            starts |= ends
+        return False
 
+    def reached(
+        self, word: Iterable[Block], states: frozenset[int]
+    ) -> Job[frozenset[int]]:
+        """Return the states that a word leads to from some states."""
+        return (yield from self._through(word, states, self._targets))
 
-class _Word(PlainSteps):
-    """A word as a system with one step in each state, which is a place in it."""
+    def _through(
+        self,
+        blocks: Iterable[Block],
+        value: frozenset[_Value],
+        step: Callable[[frozenset[_Value], int], frozenset[_Value]],
+    ) -> Job[frozenset[_Value]]:
+        """Return what steps by all letters make of a value."""
+        known = self._known
+        n_steps = 0
+        for letter, times in blocks:
+            for _ in range(times):
+                n_steps += 1
+                following = known.get((value, letter))
+                if following is None:
+                    made = step(value, letter)
+                    following = known.setdefault(made, made)  # equal ones are the same
+                    known[value, letter] = following
+                    yield from self.spent(_PER_PATH * len(value))
+                    if len(following) > _MOST_PATHS:
+                        self.left = 0.0
+                        return frozenset()
+                if following is value:
+                    break
+                value = following
+        yield from self.spent(_PER_LETTER * n_steps)
+        return value
 
-    def __init__(self, letters: Sequence[int], length: int) -> None:
-        self._letters, self._length = letters, length
+    def _targets(self, states: frozenset[int], letter: int) -> frozenset[int]:
+        """Return where a letter leads from some states."""
+        return frozenset(dst for q in states for dst, _ in self._edges(q, letter))
 
-    def initial(self) -> int:
-        """Return the first place."""
-        return 0
+    def _longer(self, paths: frozenset[_Path], letter: int) -> frozenset[_Path]:
+        """Return paths that go on by a letter."""
+        return frozenset(
+            (src, dst, marks | more)
+            for src, q, marks in paths
+            for dst, more in self._edges(q, letter)
+        )
 
-    def each_step(self, state: int, wanted: Any = None) -> Iterator[PlainStep]:
-        """Yield the only step from a place."""
-        del wanted  # it has no name
-        following = state + 1
-        if following == len(self._letters):
-            following = self._length
-        yield PlainStep(state, self._letters[state], 0, following)
+    def _edges(self, state: int, letter: int) -> Iterator[tuple[int, int]]:
+        """Return targets and marks of one state's transitions by a letter."""
+        table = self.table
+        assert table is not None
+        at = state * table.n_letters + (letter << table.system_marks)
+        edges = slice(int(table.first_edge[at]), int(table.first_edge[at + 1]))
+        targets, marks = table.edge_dst[edges].tolist(), table.edge_marks[edges]
+        return zip(targets, marks.tolist(), strict=True)
+
+    def _accepts(self, paths: Collection[_Path]) -> Job[bool]:
+        """Whether a word with these paths is accepted, repeated for ever."""
+        assert self.table is not None
+        graph = Graph()
+        graph.followers = [[] for _ in range(self.table.n_states)]
+        for src, dst, marks in paths:
+            graph.followers[src].append((dst, marks, 0))
+            graph.marks |= marks
+        yield from self.spent(_PER_PATH * len(paths))
+        goal = self.table.condition
+        if goal is None:
+            goal = generalised_buchi(self.table.n_marks)
+        part = yield from accepting_part(graph, goal, Meter())
+        return part is not None
 
 
 class _Steps(NamedTuple):
@@ -128,6 +183,13 @@ class _Steps(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.prefix) + len(self.cycle)
+
+
+def letters_of(question: NetworkQuestion, run: Run) -> list[int]:
+    """Return the letters of a run's steps."""
+    letters = {n: k for k, n in enumerate(question.actions, start=OTHER + 1)}
+    taken = [question.system.actions[a] for a in run.actions.tolist()]
+    return [OTHER if a.internal else letters.get(a.name, OTHER) for a in taken]
 
 
 def sliced(question: NetworkQuestion, run: Run, trace: Trace) -> Job[Run]:
@@ -155,10 +217,7 @@ class _Slicer:
         self._run, self._n_components = run, len(network.components)
         names = [network.actions[a] for a in run.actions.tolist()]
         self._participants = [frozenset(action.participants) for action in names]
-        letters = {n: k for k, n in enumerate(question.actions, start=OTHER + 1)}
-        self._letters = [
-            OTHER if a.internal else letters.get(a.name, OTHER) for a in names
-        ]
+        self._letters = letters_of(question, run)
         self._trials = Trials(table, _OF_NETWORKS)
 
     def best(self) -> Job[Run]:
@@ -215,8 +274,10 @@ class _Slicer:
 
     def _violates(self, steps: _Steps) -> Job[bool]:
         """Whether the automaton accepts the word of some steps."""
-        letters = [self._letters[p] for p in (*steps.prefix, *steps.cycle)]
-        return (yield from self._trials.violates(letters, len(steps.prefix)))
+        prefix, cycle = (
+            blocks_of(self._letters[p] for p in places) for places in steps
+        )
+        return (yield from self._trials.violates(prefix, cycle))
 
     def _made(self, steps: _Steps) -> Run:
         """Return the run of some steps; who does not move stays where it is."""
@@ -228,111 +289,3 @@ class _Slicer:
             state[who] = self._run.states[place + 1, who]
             states.append(state)
         return Run(self._run.actions[places], np.array(states), len(steps.prefix))
-
-
-class _Left(NamedTuple):
-    """What is left of a run."""
-
-    actions: list[int]
-    length: int  # of the prefix
-    states: list[Valuation]  # before each step and after the last
-
-    def end(self, *, of_cycle: bool) -> int:
-        """Return the place behind the prefix or the cycle."""
-        return len(self.actions) if of_cycle else self.length
-
-
-def thinned(question: ModelQuestion, run: Run, trace: Trace) -> Job[Run]:
-    """Return a run of a model without steps that the violation does not need.
-
-    With fairness, which looks at all steps, the run is returned unchanged.
-    """
-    if question.fairness is not None or run.states.size > _LARGEST:
-        return run
-    table = None
-    if not question.property.is_trivial:
-        table = yield from question.automaton(question.given, trace)
-    return (yield from _Thinner(question, table).best(run))
-
-
-class _Thinner:
-    """Tries which steps of a run a violation needs."""
-
-    def __init__(
-        self, question: ModelQuestion, table: PropertyAutomaton | None
-    ) -> None:
-        self._system = question.system
-        self._letters = Letters(list(question.propositions.values()))
-        self._per_step = self._system.step_work
-        self._per_letter = _PER_LETTER * (1 + len(question.propositions))
-        self._trials = Trials(table, _OF_MODELS)
-
-    def best(self, run: Run) -> Job[Run]:
-        """Return the shortest run that has been found."""
-        states = list(map(tuple, run.states.tolist()))
-        best = given = _Left(run.actions.tolist(), run.length, states)
-        best = long = yield from self._with_less(best, of_cycle=False)
-        best = yield from self._with_less(best, of_cycle=True)
-        if best is not long:  # what only the longer cycle needed is left out
-            best = yield from self._with_less(best, of_cycle=False)
-        if best is given:
-            return run
-        actions = np.array(best.actions, dtype=run.actions.dtype)
-        return Run(actions, np.array(best.states, dtype=run.states.dtype), best.length)
-
-    def _with_less(self, best: _Left, *, of_cycle: bool) -> Job[_Left]:
-        """Leave out parts of the prefix, or of the cycle: all of it, halves, ..."""
-        first = best.length if of_cycle else 0
-        size = best.end(of_cycle=of_cycle) - first
-        if of_cycle:
-            size //= 2  # something has to be left
-        while size > 0:
-            at = first
-            while at < (end := best.end(of_cycle=of_cycle)) and self._trials.left > 0:
-                fewer = yield from self._without(best, at, min(at + size, end))
-                if fewer is None:
-                    at += size
-                else:
-                    best = fewer
-            size //= 2
-        return best
-
-    def _without(self, steps: _Left, at: int, end: int) -> Job[_Left | None]:
-        """Return what is left without some steps, if it violates the property."""
-        actions, states = steps.actions[:at], steps.states[: at + 1]
-        length = min(steps.length, at)
-        for place in range(end, len(steps.actions)):
-            if place == steps.length:
-                length = len(actions)
-            yield from self._trials.spent(self._per_step)
-            if self._trials.left <= 0:
-                return None
-            action = steps.actions[place]
-            state = self._after(states[-1], action)
-            if state is not None:
-                actions.append(action)
-                states.append(state)
-        if length == len(actions) or states[length] != states[-1]:
-            return None
-        fewer = _Left(actions, length, states)
-        return fewer if (yield from self._violates(fewer)) else None
-
-    def _after(self, state: Valuation, action: int) -> Valuation | None:
-        """Return where an action leads; None if not enabled, or beyond 64 bits."""
-        if action < 0:
-            is_dead = next(self._system.each_step(state), None) is None
-            return state if is_dead else None
-        for step in self._system.steps_by(state, action):
-            if step.action == action:
-                return step.state if max(step.state, default=0) <= _MOST else None
-        return None
-
-    def _violates(self, steps: _Left) -> Job[bool]:
-        """Whether the automaton accepts the word of some steps."""
-        if self._trials.table is None:
-            return True
-        letters = []
-        for state, action in zip(steps.states, steps.actions, strict=False):
-            yield from self._trials.spent(self._per_letter)
-            letters.append(self._letters.of(state, action))
-        return (yield from self._trials.violates(letters, steps.length))

@@ -15,7 +15,7 @@ from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.automata.tight import tight
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies import instant
-from ltlpipe.strategies.slicing import _Word
+from ltlpipe.systems.plain_steps import PlainStep, PlainSteps
 from tests.example_counts import examples
 
 SEEDS = st.integers(0, 1 << 30)
@@ -66,6 +66,23 @@ def is_primitive(word, k):
     return cycle not in powers and not (k and word[k - 1] == word[-1])
 
 
+class Word(PlainSteps):
+    """A word as a system with one step in each state, which is a place in it."""
+
+    def __init__(self, letters, length):
+        self._letters, self._length = letters, length
+
+    def initial(self):
+        return 0
+
+    def each_step(self, state, wanted=None):
+        del wanted  # it has no name
+        following = state + 1
+        if following == len(self._letters):
+            following = self._length
+        yield PlainStep(state, self._letters[state], 0, following)
+
+
 def assert_tight(seed):
     """Words are accepted as before, by lassos as long as they are themselves."""
     rng = random.Random(seed)
@@ -82,7 +99,7 @@ def assert_tight(seed):
         if is_primitive(word, k)
     ]
     for word, k in rng.sample(words, min(20, len(words))):
-        system = _Word(word, k)
+        system = Word(word, k)
         known = complete(instant.search(instant.Moves(system, given_automaton)))
         table, starts = found
         made = complete(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 
@@ -10,18 +11,23 @@ import pytest
 
 from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.words import Word, satisfies
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete, run
-from ltlpipe.strategies import shortening, slicing
-from ltlpipe.strategies.shortening import shortened_by_trial
-from ltlpipe.strategies.slicing import thinned
+from ltlpipe.strategies import instant, shortening, slicing, thinning
+from ltlpipe.strategies.shortening import ended_soon, shortened_by_trial
+from ltlpipe.strategies.slicing import Trials, blocks_of
+from ltlpipe.strategies.thinning import thinned, thinned_network
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.nets.net import ExtendedNet, PetriNet
+from ltlpipe.systems.nets.structure import Place, SpecialTransition, Transition
+from ltlpipe.systems.plain_steps import NetworkSteps
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.inquiry import question_of
+from tests.automata.test_tight import Word as Spelled
+from tests.automata.test_tight import automaton
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
 from tests.example_counts import at_least, examples
@@ -141,7 +147,7 @@ def test_few_steps_are_taken(monkeypatch):
     net = workers_and_a_fault(8)
     given = long_run(random.Random(3), net, 8, 300)
     question = question_about(net, "G(failed == 0)")
-    monkeypatch.setattr(slicing, "_OF_MODELS", 15_000.0)
+    monkeypatch.setattr(thinning, "_OF_NETS", 600.0)
 
     found = complete(thinned(question, given, Trace(question.given)))
 
@@ -149,10 +155,14 @@ def test_few_steps_are_taken(monkeypatch):
 
 
 def test_it_yields():
-    """Many times, each after some milliseconds."""
-    net = workers_and_a_fault(8)
-    given = long_run(random.Random(3), net, 8, 3000)
-    question = question_about(net, "G(failed == 0)")
+    """Many times, each after some milliseconds; no step of this run can be left out."""
+    n = 1_200
+    net = PetriNet(
+        [Place(f"p{k}", f"p{k}", k == 0) for k in range(n)],
+        [Transition(f"t{k}", f"t{k}", {k: 1}, {(k + 1) % n: 1}) for k in range(n)],
+    )
+    given = run_of(net, [f"t{k}" for k in range(n)], [f"t{k}" for k in range(n)])
+    question = question_about(net, "G F (p1 == 2)")
     reports = []
 
     run(shortened_by_trial(question, given), observer=reports.append)
@@ -160,13 +170,191 @@ def test_it_yields():
     assert len(reports) > 5
 
 
+def wandering(rng, steps, state, most):
+    """A run from a state to one that has been there, or None if it ends."""
+    states, actions, places = [state], [], {}
+    while states[-1] not in places or len(actions) < most // 2:
+        places[states[-1]] = len(actions)
+        after = list(steps(states[-1]))
+        if not after or len(actions) == most:
+            return None
+        action, state = rng.choice(after)
+        actions.append(action)
+        states.append(state)
+    return Run(np.array(actions), np.array(states), places[states[-1]])
+
+
+def extended_net(rng):
+    """A random net some of whose transitions have limits, or empty places."""
+    plain = systems.net(rng)
+    n = len(plain.places)
+    transitions = []
+    for own in plain.transitions:
+        limits = {p: rng.randint(0, 2) for p in rng.sample(range(n), rng.randint(0, 2))}
+        resets = frozenset(rng.sample(range(n), rng.choice([0, 0, 1])))
+        adds = {
+            p: own.post.get(p, 0) - (0 if p in resets else own.pre.get(p, 0))
+            for p in sorted({*own.pre, *own.post})
+        }
+        adds = {p: added for p, added in adds.items() if added}
+        transitions.append(
+            SpecialTransition(own.id, own.name, own.pre, limits, resets, adds)
+        )
+    return ExtendedNet(plain.places, transitions)
+
+
+def assert_kernel_agrees(rng, model):
+    """A kernel leaves out what the model itself says is not enabled."""
+    given = wandering(rng, model.each_step, model.initial(), 60)
+    if given is None:
+        return False
+    question = question_about(model, "false")
+    table = complete(question.automaton(question.given, Trace(question.given)))
+    replay = complete(thinning._of_net(question, given))
+    fast = thinning._Refiring(replay, table)
+    slow = thinning._ModelThinner(question, table)
+    steps = thinning._Steps(np.arange(len(given.actions)), given.length)
+    rows = list(map(tuple, given.states.tolist()))
+    left = thinning._Left(given.actions.tolist(), given.length, rows)
+    for _ in range(20):
+        at = rng.randrange(len(left.actions))
+        end = rng.randint(at + 1, len(left.actions))
+        fewer = complete(fast._without(steps, at, end))
+        expected = complete(slow._without(left, at, end))
+        assert (fewer is None) == (expected is None)
+        if fewer is not None:
+            found = replay.again(fewer.places, fewer.length)
+            assert found.actions.tolist() == expected.actions
+            assert list(map(tuple, found.states.tolist())) == expected.states
+            assert found.length == expected.length
+    return True
+
+
+def test_the_kernel_takes_steps_as_the_net_does():
+    """Nets with all kinds of arcs."""
+    counts = Counter()
+    for seed in range(examples(200)):
+        rng = random.Random(seed)
+        model = rng.choice([systems.net, extended_net])(rng)
+        counts[type(model).__name__, assert_kernel_agrees(rng, model)] += 1
+
+    assert counts["PetriNet", True] >= at_least(20)
+    assert counts["ExtendedNet", True] >= at_least(20)
+
+
+@pytest.mark.slow
+def test_the_kernel_takes_steps_as_the_net_does_by_the_thousand():
+    """Other seeds."""
+    for seed in range(10_000, 10_000 + examples(3000)):
+        rng = random.Random(seed)
+        assert_kernel_agrees(rng, rng.choice([systems.net, extended_net])(rng))
+
+
+def assert_thin_runs_of_networks_are_right(rng):
+    """What is left is a run of the network that violates the property."""
+    network = systems.network(rng)
+    steps = NetworkSteps(network, limited=False)
+    given = wandering(
+        rng,
+        lambda state: [(s.action, s.state) for s in steps.each_step(state)],
+        steps.initial(),
+        60,
+    )
+    if given is None:
+        return None
+    names = [network.actions[a].name for a in given.actions.tolist()]
+    prefix, cycle = tuple(names[: given.length]), tuple(names[given.length :])
+    formula = random_formula(rng, sorted(set(names))).text
+    if satisfies(parse(formula).spot, Word(prefix, cycle)):
+        formula = f"!({formula})"
+    question = question_about(network, formula)
+
+    thin = complete(thinned_network(question, given, Trace(question.given)))
+    soon = complete(ended_soon(question, given))
+
+    for found in (thin, soon):
+        names = [network.actions[a].name for a in found.actions.tolist()]
+        word = Word(tuple(names[: found.length]), tuple(names[found.length :]))
+        assert not satisfies(parse(formula).spot, word)
+        rows = list(map(tuple, found.states.tolist()))
+        assert rows[0] == steps.initial()
+        assert rows[found.length] == rows[-1]
+        for before, action, after in zip(
+            rows[:-1], found.actions.tolist(), rows[1:], strict=True
+        ):
+            known = [(s.action, s.state) for s in steps.each_step(before)]
+            assert (action, after) in known
+        assert len(found.actions) <= len(given.actions)
+    return [len(found.actions) < len(given.actions) for found in (thin, soon)]
+
+
+def test_runs_of_random_networks():
+    """Their steps are transitions between local states."""
+    found = [
+        assert_thin_runs_of_networks_are_right(random.Random(seed))
+        for seed in range(examples(200))
+    ]
+
+    for shorter in zip(*filter(None, found), strict=True):
+        assert sum(shorter) >= at_least(30)
+
+
+@pytest.mark.slow
+def test_runs_of_random_networks_by_the_thousand():
+    """Other seeds."""
+    for seed in range(10_000, 10_000 + examples(3000)):
+        assert_thin_runs_of_networks_are_right(random.Random(seed))
+
+
+def assert_trials_know_the_words(rng):
+    """Lassos of letters are accepted as a search of their products says."""
+    table = automaton(rng)
+    trials = Trials(table, 1e9)
+    for _ in range(10):
+        letters = [rng.randrange(table.n_letters) for _ in range(rng.randint(1, 9))]
+        k = rng.randrange(len(letters))
+        moves = instant.Moves(Spelled(letters, k), table)
+        known = complete(instant.search(moves))
+        found = complete(
+            trials.violates(blocks_of(letters[:k]), blocks_of(letters[k:]))
+        )
+        assert found == (known.status == "found")
+
+
+def test_words_of_random_automata():
+    """Of any acceptance."""
+    for seed in range(examples(200)):
+        assert_trials_know_the_words(random.Random(seed))
+
+
+@pytest.mark.slow
+def test_words_of_random_automata_by_the_thousand():
+    """Other seeds."""
+    for seed in range(10_000, 10_000 + examples(3000)):
+        assert_trials_know_the_words(random.Random(seed))
+
+
+def test_too_many_paths_are_no_violation(monkeypatch):
+    """Nothing is claimed where an automaton is too large to find out."""
+    monkeypatch.setattr(slicing, "_MOST_PATHS", 0)
+    question = question_about(workers_and_a_fault(1), "G(failed == 0)")
+    table = complete(question.automaton(question.given, Trace(question.given)))
+    trials = Trials(table, 1e9)
+
+    assert not complete(trials.violates([], [(1, 1)]))
+    assert trials.left == 0
+
+
 def assert_shorter_runs_are_right(model, formula, counts):
     """A search that wanders finds a run; `check` replays what is left of it."""
     asked = {"emptiness": "se05", "reduce": "none", "max_states": LIMIT, "seed": 1}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortening, "_in_product", lambda product, best, _: ready(best))
+        patch.setattr(shortening, "_LONG", 2)
         found = ask(model, formula, **asked)
-        patch.setattr(slicing, "_OF_MODELS", 0.0)
+        patch.setattr(thinning, "_OF_NETS", 0.0)
+        patch.setattr(thinning, "_OF_MODELS", 0.0)
+        patch.setattr(shortening, "_LONG", math.inf)
         long = ask(model, formula, **asked)
     assert found.verdict == long.verdict
     counts[found.verdict] += 1

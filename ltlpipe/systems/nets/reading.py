@@ -58,6 +58,9 @@ from ltlpipe.systems.nets.elements import (
     DRAWN,
     NET_ELEMENTS,
     PLAIN_ARC,
+    SAME,
+    TIMELESS_TRANSITION,
+    TimelessReader,
     is_invisible,
     noted,
     notes_of,
@@ -69,7 +72,6 @@ from ltlpipe.systems.nets.structure import (
     SpecialTransition,
     Transition,
 )
-from ltlpipe.systems.nets.timeless import SAME, TIMELESS_TRANSITION, TimelessReader
 from ltlpipe.systems.plain import TURN, plain_texts, texts_of
 
 if TYPE_CHECKING:

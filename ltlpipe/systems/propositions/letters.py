@@ -20,6 +20,7 @@ from ltlpipe.logic.propositions.syntax import (
     Taken,
     Variable,
     uses_step,
+    variables_in,
 )
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -49,14 +50,23 @@ def refuse_too_many(n_propositions: int) -> None:
 
 
 class Letters:
-    """What a property sees of a model: bit k is set where its proposition k holds."""
+    """What a property sees of a model: bit k is set where its proposition k holds.
+
+    `reads` are the variables that matter, if propositions have no `Enabled`.
+    """
 
     def __init__(self, propositions: Sequence[Expression]) -> None:
         bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
         self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
         self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
+        self.reads = {v for p in propositions for v in variables_in(p)}
         self._asked = 0
         self._function: Callable[[Sequence[int], bool], int] | None = None
+
+    @property
+    def see_steps(self) -> bool:
+        """Whether some proposition tells steps apart, not only states."""
+        return bool(self._of_steps)
 
     def of_state(self, state: Sequence[int], *, dead: bool = False) -> int:
         """Return the bits that all steps of a valuation have."""

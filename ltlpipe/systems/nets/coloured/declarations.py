@@ -17,7 +17,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Sort,
     Variable,
 )
-from ltlpipe.systems.nets.timeless import TimelessReader
+from ltlpipe.systems.nets.elements import TimelessReader
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.files import Known

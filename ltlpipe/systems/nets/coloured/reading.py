@@ -50,8 +50,7 @@ from ltlpipe.systems.nets.coloured.net import (
     to_plain,
     variables_of,
 )
-from ltlpipe.systems.nets.elements import DRAWN, NET_ELEMENTS
-from ltlpipe.systems.nets.timeless import TIMELESS_TRANSITION
+from ltlpipe.systems.nets.elements import DRAWN, NET_ELEMENTS, TIMELESS_TRANSITION
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.files import Known
