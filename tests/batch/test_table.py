@@ -109,6 +109,8 @@ ROWS = st.fixed_dictionaries(
         for column, dtype in DTYPES.items()
     }
     | {column: st.sampled_from(VERDICTS) for column in ("verdict", "expected")}
+    | {"lasso_prefix": st.lists(TEXTS, max_size=3).map(json.dumps)}
+    | {"lasso_cycle": st.lists(TEXTS, min_size=1, max_size=3).map(json.dumps)}
     | {"reason": st.sampled_from(REASONS)}
     | {"finite_run": st.sampled_from(FINITE_KINDS)},
 )
