@@ -294,3 +294,12 @@ def test_a_first_letter_proves_no_other_formula():
         facts=[],
         combined=["c1<=0", "c1>=1", "w1>=1"],
     )
+
+
+def test_a_fact_about_no_run_has_to_make_sense():
+    """Also where no run is infinite, so that whatever it says is true."""
+    proof = LinearProof(RELAY, {}, stutters=False)
+    fact = {"always": [{}], "excluded": [], "weights": [[0, 2], [1, 1]], "cases": []}
+    proof.check_fact(fact | {"then": [{}]})
+    with pytest.raises(RefusedError, match="names a proposition that there is not"):
+        proof.check_fact(fact | {"then": [7]})

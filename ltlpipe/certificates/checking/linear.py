@@ -264,7 +264,7 @@ class LinearProof:
         RefusedError
             It does not follow.
         """
-        always = [self._cube(cube) for cube in fact["always"]]
+        always, then = ([self._cube(c) for c in fact[k]] for k in ("always", "then"))
         letters = _combined("or", map(self._literals, always))
         excluded = set()
         for number, refutation in fact["excluded"]:
@@ -283,7 +283,6 @@ class LinearProof:
             cube = self._cube(told)
             self._check(refutation, said | _pieces(self._literals(cube)))
             cases.append(cube)
-        then = [self._cube(cube) for cube in fact["then"]]
         names = sorted({name for cube in (*cases, *then) for name in cube})
         for name in names if left else ():
             meaning = self._meanings[name]
