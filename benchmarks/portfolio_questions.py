@@ -258,6 +258,13 @@ def _rers(year: str, folder: Path, *, every: int) -> Iterator[Question]:
             yield Question(f"rers {year}", name, make, formula.strip(), expected)
 
 
+def contest_of_2020(data: Path) -> Iterator[Question]:
+    """Yield every other property of the one network of RERS 2020 that is public."""
+    folder = data / "rers"
+    if (folder / "2020").is_dir():
+        yield from _rers("2020", folder, every=2)
+
+
 def _models(suite: str, ending: str, count: int, folder: Path) -> Iterator[Question]:
     """Yield the first tasks of each model of a suite, one with each verdict first."""
     tasks: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
