@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.runtime.jobs import Job
 
-_PHASE = "extracting the lasso"
+PHASE = "extracting the lasso"
 
 _OF_NETWORKS = 100_000.0
 """Units of work of all trials: some tenths of a second."""
@@ -80,7 +80,7 @@ class Trials:
 
     def __init__(self, table: PropertyAutomaton | None, most_work: float) -> None:
         self.left = most_work
-        self.table, self._ticks = table, Ticks(_PHASE)
+        self.table, self._ticks = table, Ticks(PHASE)
         self._known: dict[Any, frozenset[Any]] = {}
         self._answers: dict[frozenset[_Path], bool] = {}
 

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from ltlpipe.runtime.kernels.compilation import called
-from ltlpipe.strategies.slicing import Trials, blocks_of, letters_of
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.strategies.slicing import PHASE, Trials, blocks_of, letters_of
 from ltlpipe.systems.nets.net import NetModel
 from ltlpipe.systems.nets.structure import Arcs, arcs_of
 from ltlpipe.systems.propositions.letters import Letters
@@ -45,9 +46,11 @@ if TYPE_CHECKING:
 _OF_MODELS, _OF_NETS = 200_000.0, 300_000.0
 """Units of work of all trials: some tenths of a second."""
 
-_PER_PROPOSITION = 2.0
+_PER_PROPOSITION, _PER_STEP = 2.0, 10.0
 _PER_FIRING, _PER_TRIAL = 0.06, 30.0
-"""Units of work for a proposition of a letter, and for a step and a run by a kernel."""
+"""Units of work: for a proposition of a letter and a step of a network in plain Python,
+and for a step and a run by a kernel.
+"""
 
 _MOST = (1 << 63) - 1
 """The largest value in a state of a model's run."""
@@ -221,7 +224,7 @@ class _Replay(NamedTuple):
     moves: np.ndarray  # int64[n], the steps
     letter: Callable[[Sequence[int], int], int]  # of tokens in these, and a move
     sees_moves: bool  # whether letters depend on moves
-    again: Callable[[np.ndarray, int], Run]  # the run of some steps
+    again: Callable[[np.ndarray, int], Job[Run]]  # the run of some steps
 
 
 class _Refiring(_Thinner[_Steps]):
@@ -250,7 +253,9 @@ class _Refiring(_Thinner[_Steps]):
         run = self._replay.run
         given = _Steps(np.arange(len(run.actions)), run.length)
         best = yield from self._shortest(given)
-        return run if best is given else self._replay.again(best.places, best.length)
+        if best is given:
+            return run
+        return (yield from self._replay.again(best.places, best.length))
 
     def _without(self, steps: _Steps, at: int, end: int) -> Job[_Steps | None]:
         from ltlpipe.search.net_firing import refire
@@ -312,9 +317,11 @@ def _of_net(question: ModelQuestion, run: Run) -> Job[_Replay]:
             tokens[place] = number
         return letters.of(tokens, move)
 
-    def again(places: np.ndarray, length: int) -> Run:
+    def again(places: np.ndarray, length: int) -> Job[Run]:
+        ticks = Ticks(PHASE, net.step_work)
         actions, states = run.actions[places], [net.initial()]
         for action in actions.tolist():
+            yield from ticks.worked()
             after = states[-1]
             if action >= 0:
                 (step,) = net.steps_by(after, action)
@@ -357,7 +364,9 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
         local = zip(owners, states, strict=True)
         return tuple(places.setdefault(state, len(places)) for state in local)
 
+    ticks = Ticks(PHASE, _PER_STEP)
     for k, letter in enumerate(letters_of(question, run)):
+        yield from ticks.worked()
         before, after = numbered(k, who[k]), numbered(k + 1, who[k])
         move = int(run.actions[k]), before, after
         if numbers.setdefault(move, len(needs)) == len(needs):
@@ -367,9 +376,10 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
             letters.append(letter)
         moves.append(numbers[move])
 
-    def again(kept: np.ndarray, length: int) -> Run:
+    def again(kept: np.ndarray, length: int) -> Job[Run]:
         states = [run.states[0]]
         for place in kept.tolist():
+            yield from ticks.worked()
             state = states[-1].copy()
             state[who[place]] = run.states[place + 1, who[place]]
             states.append(state)
