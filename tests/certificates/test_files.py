@@ -346,6 +346,15 @@ def test_what_the_system_has_may_hold(certified, tmp_path):
     assert "'x==1' is said never" in verify_certificate(str(path)).reason
 
 
+def test_a_name_cannot_claim_something_else(certified):
+    """A line break, or what terminals obey, would be a second verdict."""
+    _, path = certified
+    parts_of(path).write(path, never=["x\nverified: no run violates G a\x1b[2J"])
+    assert verify_certificate(str(path)).claim.endswith(
+        r"(x\nverified: no run violates G a\x1b[2J never holds)"
+    )
+
+
 def test_clauses_that_would_take_long_to_compare(certified):
     _, path = certified
     parts = parts_of(path)

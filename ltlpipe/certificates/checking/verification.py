@@ -56,6 +56,7 @@ from ltlpipe.runtime.jobs import (
     run,
 )
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.names import visible
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model, System
@@ -203,7 +204,7 @@ def verification_job(
     try:
         yield from check.job(system, system_root)
     except RefusedError as refused:
-        reason = refused.reason
+        reason = visible(refused.reason)
     document = check.document
     verified = CONDITIONAL if check.conditions else VERIFIED
     return Verification(
@@ -241,7 +242,7 @@ def claim_of(document: Document | LinearDocument, name: str) -> str:
     if document.constraint:
         about.append(f"constraint: {' '.join(document.constraint.split())}")
     besides = f" ({'; '.join(about)})" if about else ""
-    return f"{runs} of {name or 'the system'}{allowed} {what}{besides}"
+    return visible(f"{runs} of {name or 'the system'}{allowed} {what}{besides}")
 
 
 class _Check:
