@@ -534,6 +534,8 @@ def _impossible(network: Network, names: set[str]) -> Job[set[str]]:
 
 def _refuse_known(document: Document | LinearDocument, system: System) -> Job[None]:
     """Refuse what is said never to hold, and is something of the system."""
+    if not document.never:
+        return
     yield from imported("numba")
     from ltlpipe.certificates.checking.proofs import meaning_of
 
