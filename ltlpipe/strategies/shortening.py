@@ -8,8 +8,8 @@ ends its run with steps that only repeat the last state.  From there on every wo
 violates the property, so that any cycle of the system nearby completes the violation
 (`continued`): it is looked for in plain Python, breadth first and then in depth.
 
-Long runs are first made shorter without a large product: parts are left out by trial
-(`ltlpipe.strategies.thinning`), and from a few places of a run, lassos nearby are
+Where that is not known to be all, parts of the run are left out by trial
+(`ltlpipe.strategies.thinning`), and from a few places of a long run, lassos nearby are
 looked for in plain Python (`ended_soon`).
 
 Runs of networks are looked for among those that are like a known one (`freed`): all
@@ -180,32 +180,28 @@ def shortened(
         run = yield from sliced(network, best.run, trace)
         best = begun(run)
     by_kernel = network is not None or is_net(getattr(question, "system", None))
-    tried = None
-    if len(best.run.actions) >= _LONG:
-        run = yield from _tried(question, best.run, by_kernel=by_kernel)
+    thin = None
+    if by_kernel and len(best.run.actions) >= _LONG:
+        run = yield from shortened_by_trial(question, best.run)
         best = begun(run)
-        tried = best.run if by_kernel else None
+        thin = best.run
     with suppress(UnsupportedError):  # tables too large, say: only another could
         product = yield from question.product(question.given, trace)
         best = yield from _in_product(product, best, most_states)
-        if not best.shortest_of and network is not None:
-            work = min(_FREED_WORK * most_states, _MOST_FREED_WORK)
-            run = yield from freed(network, best.run, work)
-            best = best._replace(run=run)
-    if not best.shortest_of and best.run is not tried:
-        run = yield from shortened_by_trial(question, best.run)
-        best = best._replace(run=run)
-    return best
-
-
-def _tried(question: Question, run: Run, *, by_kernel: bool) -> Job[Run]:
-    """Return a run that may be shorter than a long one, without a large product."""
-    if by_kernel:
+    if best.shortest_of:
+        return best
+    run = best.run
+    if by_kernel and run is not thin:
+        run = thin = yield from shortened_by_trial(question, run)
+    if len(run.actions) >= _SHORT:
+        run = yield from ended_soon(question, run)
+    if network is not None:
+        work = min(_FREED_WORK * most_states, _MOST_FREED_WORK)
+        with suppress(UnsupportedError):  # as above
+            run = yield from freed(network, run, work)
+    if run is not thin:
         run = yield from shortened_by_trial(question, run)
-    other = yield from ended_soon(question, run)
-    if by_kernel and other is not run:
-        other = yield from shortened_by_trial(question, other)
-    return other
+    return begun(run)
 
 
 def begun(run: Run, *, of_product: bool = False) -> Shortened:
@@ -229,8 +225,8 @@ _NEAR_WORK = 20_000.0
 _PER_LETTER, _PER_VALUE = 3.0, 0.05
 """Units of work of a letter, and of each value in a state."""
 
-_LONG = 32
-"""Steps of a run that is made shorter before the product is looked at."""
+_SHORT, _LONG = 32, 100
+"""Steps of a run that may be ended soon, and of one that is thinned at first."""
 
 
 def ended_soon(question: Question, run: Run) -> Job[Run]:

@@ -350,11 +350,12 @@ def assert_shorter_runs_are_right(model, formula, counts):
     asked = {"emptiness": "se05", "reduce": "none", "max_states": LIMIT, "seed": 1}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortening, "_in_product", lambda product, best, _: ready(best))
+        patch.setattr(shortening, "_SHORT", 2)
         patch.setattr(shortening, "_LONG", 2)
         found = ask(model, formula, **asked)
         patch.setattr(thinning, "_OF_NETS", 0.0)
         patch.setattr(thinning, "_OF_MODELS", 0.0)
-        patch.setattr(shortening, "_LONG", math.inf)
+        patch.setattr(shortening, "_SHORT", math.inf)
         long = ask(model, formula, **asked)
     assert found.verdict == long.verdict
     counts[found.verdict] += 1
