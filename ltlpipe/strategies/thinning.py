@@ -27,8 +27,7 @@ import numpy as np
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.slicing import PHASE, Trials, blocks_of, letters_of
-from ltlpipe.systems.nets.net import NetModel
-from ltlpipe.systems.nets.structure import Arcs, arcs_of
+from ltlpipe.systems.kinds import is_net
 from ltlpipe.systems.propositions.letters import Letters
 from ltlpipe.systems.runs import Run
 
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.slicing import Block
     from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.nets.structure import Arcs
 
 _OF_MODELS, _OF_NETS = 200_000.0, 300_000.0
 """Units of work of all trials: some tenths of a second."""
@@ -130,7 +130,7 @@ def thinned(question: ModelQuestion, run: Run, trace: Trace) -> Job[Run]:
     table = None
     if not question.property.is_trivial:
         table = yield from question.automaton(question.given, trace)
-    if isinstance(question.system, NetModel):
+    if is_net(question.system):
         replay = yield from _of_net(question, run)
         return (yield from _Refiring(replay, table).best())
     return (yield from _ModelThinner(question, table).best(run))
@@ -306,6 +306,8 @@ class _Refiring(_Thinner[_Steps]):
 
 def _of_net(question: ModelQuestion, run: Run) -> Job[_Replay]:
     """Return a run of a net for the kernel."""
+    from ltlpipe.systems.nets.structure import Arcs
+
     net: Any = question.system
     yield from net.prepared()
     letters = Letters(list(question.propositions.values()))
@@ -350,6 +352,8 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
 
     Transitions are those that it takes, places the local states that are in it.
     """
+    from ltlpipe.systems.nets.structure import arcs_of
+
     network = question.system
     who = [list(network.actions[a].participants) for a in run.actions.tolist()]
     starts = run.states[0].tolist()
