@@ -32,6 +32,7 @@ import re
 import stat
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
@@ -336,8 +337,8 @@ def check_titles(titles: list[str], file: str, line: int = 1) -> None:
     if separator is not None:
         message = f"the separator seems to be {separator[0]!r}, expected a comma"
         raise InputError(message, file=file, line=line)
-    for title in titles:
-        if title.strip() and titles.count(title) > 1:
+    for title, times in Counter(titles).items():
+        if title.strip() and times > 1:
             raise InputError(f"two columns {title!r}", file=file, line=line)
 
 

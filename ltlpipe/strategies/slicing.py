@@ -192,14 +192,19 @@ def letters_of(question: NetworkQuestion, run: Run) -> list[int]:
     return [OTHER if a.internal else letters.get(a.name, OTHER) for a in taken]
 
 
-def sliced(question: NetworkQuestion, run: Run, trace: Trace) -> Job[Run]:
-    """Return a run without steps that the violation does not need.
+def can_be_sliced(question: NetworkQuestion, run: Run) -> bool:
+    """Whether steps of a run may be left out: it is not too long for that.
 
-    It is as it was where acceptance of the system or fairness looks at all steps, or
-    where a state without successors repeats itself.
+    Acceptance of the system and fairness look at all steps, and the last state of a run
+    without successors, which repeats itself, may get some.
     """
     depends = question.system.has_acceptance or question.fairness is not None
-    if depends or len(run.actions) > _LONGEST or (run.actions < 0).any():
+    return not (depends or len(run.actions) > _LONGEST or (run.actions < 0).any())
+
+
+def sliced(question: NetworkQuestion, run: Run, trace: Trace) -> Job[Run]:
+    """Return a run without steps that the violation does not need."""
+    if not can_be_sliced(question, run):
         return run
     table = None
     if not question.property.is_trivial:

@@ -26,7 +26,13 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.strategies.slicing import PHASE, Trials, blocks_of, letters_of
+from ltlpipe.strategies.slicing import (
+    PHASE,
+    Trials,
+    blocks_of,
+    can_be_sliced,
+    letters_of,
+)
 from ltlpipe.systems.kinds import is_net
 from ltlpipe.systems.propositions.letters import Letters
 from ltlpipe.systems.runs import Run
@@ -132,23 +138,22 @@ def thinned(question: ModelQuestion, run: Run, trace: Trace) -> Job[Run]:
         table = yield from question.automaton(question.given, trace)
     if is_net(question.system):
         replay = yield from _of_net(question, run)
-        return (yield from _Refiring(replay, table).best())
+        return (yield from _KernelThinner(replay, table).best())
     return (yield from _ModelThinner(question, table).best(run))
 
 
 def thinned_network(question: NetworkQuestion, run: Run, trace: Trace) -> Job[Run]:
     """Return a run of a network without steps that the violation does not need.
 
-    It is as it was where `ltlpipe.strategies.slicing.sliced` would leave it so.
+    It is as it was where it cannot be sliced, either.
     """
-    depends = question.system.has_acceptance or question.fairness is not None
-    if depends or run.states.size > MOST_VALUES or (run.actions < 0).any():
+    if not can_be_sliced(question, run) or run.states.size > MOST_VALUES:
         return run
     table = None
     if not question.property.is_trivial:
         table = yield from question.automaton(question.given, question.actions, trace)
     replay = yield from _of_network(question, run)
-    return (yield from _Refiring(replay, table).best())
+    return (yield from _KernelThinner(replay, table).best())
 
 
 class _ModelThinner(_Thinner[_Left]):
@@ -227,7 +232,7 @@ class _Replay(NamedTuple):
     again: Callable[[np.ndarray, int], Job[Run]]  # the run of some steps
 
 
-class _Refiring(_Thinner[_Steps]):
+class _KernelThinner(_Thinner[_Steps]):
     """Takes the steps of a run by a kernel."""
 
     def __init__(self, replay: _Replay, table: PropertyAutomaton | None) -> None:
@@ -334,10 +339,9 @@ def _of_net(question: ModelQuestion, run: Run) -> Job[_Replay]:
     numbers = np.arange(net.n_actions)
     owner, place, change = net.effects(numbers)
     first = np.searchsorted(owner, np.arange(net.n_actions + 1))
-    changes = Arcs(first, place, change)
     return _Replay(
         run=run,
-        rules=(net.needs, net.limits, net.resets, changes),
+        rules=(net.needs, net.limits, net.resets, Arcs(first, place, change)),
         initial=np.array(net.initial(), dtype=np.int64),
         watched=np.array(watched, dtype=np.int64),
         moves=run.actions.astype(np.int64),
@@ -352,7 +356,7 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
 
     Transitions are those that it takes, places the local states that are in it.
     """
-    from ltlpipe.systems.nets.structure import arcs_of
+    from ltlpipe.systems.nets.structure import arcs_of, changes
 
     network = question.system
     who = [list(network.actions[a].participants) for a in run.actions.tolist()]
@@ -360,7 +364,7 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
     places = {local: number for number, local in enumerate(enumerate(starts))}
     numbers: dict[tuple[Any, ...], int] = {}
     needs: list[dict[int, int]] = []
-    changes: list[dict[int, int]] = []
+    effects: list[dict[int, int]] = []
     moves, letters = [], []
 
     def numbered(at: int, owners: list[int]) -> tuple[int, ...]:
@@ -375,8 +379,7 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
         move = int(run.actions[k]), before, after
         if numbers.setdefault(move, len(needs)) == len(needs):
             needs.append(dict.fromkeys(before, 1))
-            left, entered = set(before) - set(after), set(after) - set(before)
-            changes.append(dict.fromkeys(left, -1) | dict.fromkeys(entered, 1))
+            effects.append(changes(needs[-1], dict.fromkeys(after, 1)))
             letters.append(letter)
         moves.append(numbers[move])
 
@@ -393,7 +396,7 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
     initial[: len(starts)] = 1
     none = yield from arcs_of([{}] * len(needs))
     needed = yield from arcs_of(needs)
-    changed = yield from arcs_of(changes)
+    changed = yield from arcs_of(effects)
     return _Replay(
         run=run,
         rules=(needed, none, none, changed),

@@ -145,6 +145,14 @@ accept_S1 : do :: (b) -> goto accept_S1 od
         parse_automata(text.replace("	od;", "	what;"), "m")
 
 
+def test_labels_in_comments_of_never_claims():
+    """What goes nowhere there is no statement."""
+    text = "never {{ {}\nS: if\n:: (a) -> goto T\n:: (1) -> goto S\nfi;\nT: {} skip\n}}"
+    (plain,) = parse_automata(text.format("", ""), "m")
+    (told,) = parse_automata(text.format("/* goto L: } */", "/* goto M\nN: }*/"), "m")
+    assert told.to_str("hoa") == plain.to_str("hoa")
+
+
 def test_ltl2dstar():
     """A deterministic Rabin automaton: infinitely many a, finitely many b."""
     text = """DRA v2 explicit

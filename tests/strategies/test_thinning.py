@@ -211,7 +211,7 @@ def assert_kernel_agrees(rng, model):
     question = question_about(model, "false")
     table = complete(question.automaton(question.given, Trace(question.given)))
     replay = complete(thinning._of_net(question, given))
-    fast = thinning._Refiring(replay, table)
+    fast = thinning._KernelThinner(replay, table)
     slow = thinning._ModelThinner(question, table)
     steps = thinning._Steps(np.arange(len(given.actions)), given.length)
     rows = list(map(tuple, given.states.tolist()))

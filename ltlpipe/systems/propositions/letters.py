@@ -50,18 +50,20 @@ def refuse_too_many(n_propositions: int) -> None:
 
 
 class Letters:
-    """What a property sees of a model: bit k is set where its proposition k holds.
-
-    `reads` are the variables that matter, if propositions have no `Enabled`.
-    """
+    """What a property sees of a model: bit k is set where its proposition k holds."""
 
     def __init__(self, propositions: Sequence[Expression]) -> None:
         bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
         self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
         self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
-        self.reads = {v for p in propositions for v in variables_in(p)}
         self._asked = 0
         self._function: Callable[[Sequence[int], bool], int] | None = None
+
+    @property
+    def reads(self) -> set[int]:
+        """The variables that matter, if propositions have no `Enabled`."""
+        propositions = self._of_steps + self._of_states
+        return {number for _, p in propositions for number in variables_in(p)}
 
     @property
     def see_steps(self) -> bool:
