@@ -121,7 +121,7 @@ def test_no_usable_folder(tmp_path):
     (tmp_path / "file").touch()
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    (temporary / f"ltlpipe-{os.getuid()}").symlink_to("/nonexistent")
+    (temporary / f"ltlpipe-{os.getuid()}").symlink_to(tmp_path / "missing")
     before = set(temporary.iterdir())
     found = told(
         READY,

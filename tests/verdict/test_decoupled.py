@@ -272,6 +272,7 @@ def test_limits():
         assert (verdict.verdict, verdict.reason) in {
             ("unknown", "timeout"),
             ("violated", None),
+            ("violated", "lasso-limit"),
         }
         assert verdict.reason is None or time.monotonic() - began < SOON
 
