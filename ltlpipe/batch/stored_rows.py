@@ -18,6 +18,7 @@ import json
 import math
 import os
 import sqlite3
+import stat
 import time
 from contextlib import contextmanager
 from datetime import datetime
@@ -84,10 +85,15 @@ def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
     refused.
     """
     name = os.fspath(path)
-    if not os.path.isfile(name):  # noqa: PTH113
-        is_there = os.path.exists(name)  # noqa: PTH110
-        why = "is not a regular file" if is_there else "the store does not exist"
-        raise LtlpipeError(f"{name}: {why}")
+    try:
+        mode = Path(name).stat().st_mode
+    except FileNotFoundError:
+        raise LtlpipeError(f"{name}: the store does not exist") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise LtlpipeError(f"{name}: cannot be read: {reason}") from None
+    if not stat.S_ISREG(mode):
+        raise LtlpipeError(f"{name}: is not a regular file")
     with translated(name):
         db = connect(name, to_read=True)
         try:

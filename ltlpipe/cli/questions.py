@@ -71,7 +71,7 @@ class Asked(NamedTuple):
         from ltlpipe.verdict.checking import automaton_job
 
         if automaton is not None:
-            return [Property(violations=read(automaton_job(automaton)))]
+            return [Property(violations=read(automaton_job(automaton)), name=automaton)]
         return questions if self.is_given else list(_own(system, self.own, read))
 
 

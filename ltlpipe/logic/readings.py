@@ -94,8 +94,13 @@ _PAST = re.compile(
     + r"|(?<![\w.])(?P<found>[HOYZ])\s*[\w(\"]|[\w)\"]\s+(?P<both>[ST])\s+[\w(!\"]"
 )
 _WORD = re.compile(_QUOTED + r"|(?<![\w.])(?P<found>(?P<letters>[XFG]+)[a-z_]\w*)")
+_CTL = re.compile(
+    _QUOTED + r"|(?<![\w.])(?P<found>[AE](?:[GFX]\b|(?=\s*[(\[]|\s+[GFX]\b)))"
+)
 _NO_OPERAND = re.compile(
-    _QUOTED + r"|(?:^|\(|->|&|\||\b[UWRM])\s*(?P<found>&&?|\|\|?|->)"
+    _QUOTED
+    + r"|(?:^|\(|->|&&|\|\||(?<!&)&(?!&)|(?<!\|)\|(?!\|)|\b[UWRM])\s*"
+    + r"(?P<found>&&?|\|\|?|->)"
 )
 
 
@@ -275,7 +280,7 @@ def hint(masked: str, dialect: Dialect, *, compares: bool = False) -> str:
     It begins with a semicolon.  Quotes are masked.  In one that `compares` words are
     names, whatever they begin with.
     """
-    for pattern in (_EQUALS, _PAST, _NO_OPERAND, _WORD)[: 3 if compares else 4]:
+    for pattern in (_EQUALS, _PAST, _NO_OPERAND, _CTL, _WORD)[: 4 if compares else 5]:
         for found in pattern.finditer(masked):
             letter = next(filter(None, found.groups()), None)
             if letter is None or (pattern is _PAST and dialect.past):
@@ -286,6 +291,8 @@ def hint(masked: str, dialect: Dialect, *, compares: bool = False) -> str:
                 return f"; {letter} is a past operator with --past only"
             if pattern is _NO_OPERAND:
                 return f"; before {letter!r} an operand is missing"
+            if pattern is _CTL:
+                return f"; {letter!r} is of CTL, a formula of LTL is about all runs"
             return f"; {word_hint(found['found'], found['letters'])}"
     return ""
 

@@ -190,16 +190,14 @@ def refuse_unknown(
             message += f" ({formula.where})"
         warn(f"{message}: {otherwise}")
         return
-    text = (
-        formula.text if formula else options.visible or f"({asked.name or 'automaton'})"
-    )
+    text = formula.text if formula else options.visible or "(automaton)"
     if read := read_as_operators(text, name):
         advice = f" ({read}){advice}"
     raise UnknownNameError(
         f"{message}{nearest(name, known)}{advice}",
         formula=text,
         position=_place_of(name, text),
-        file=formula.file if formula else None,
+        file=formula.file if formula else asked.name,
         line=formula.line if formula else None,
     )
 

@@ -468,6 +468,8 @@ def test_files_that_are_no_stores(path, tmp_path):
             function(other)
     assert other.read_bytes() == before
 
+    with pytest.raises(LtlpipeError, match="cannot be read: Not a directory"):
+        results(other / "store")
     with pytest.raises(LtlpipeError, match="the store does not exist"):
         results(tmp_path / "nothing.sqlite")
     with pytest.raises(LtlpipeError, match="cannot be used: the folder does not exist"):

@@ -533,7 +533,7 @@ def test_unknown_names_beside_a_constraint(name, run, ring, tmp_path):
     if name == "a":
         assert rows["verdict"].tolist() == ["unknown", "holds"]
     else:
-        assert "(constraint)" in rows["message"][1]
+        assert "constraint: no action" in rows["message"][1]
 
 
 def test_visible_names(run, ring, tmp_path):
@@ -553,6 +553,10 @@ def test_visible_names(run, ring, tmp_path):
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(f"error: formula: {stray}; did you mean a?")
     assert outcome.err.endswith("\n  b,A\n    ^\n")
+
+    (tmp_path / "q.hoa").write_text(hoa.replace('"a"', '"A"'))
+    outcome = run("check", ring, "--automaton", tmp_path / "q.hoa")
+    assert outcome.err.startswith(f"error: {tmp_path / 'q.hoa'}: no action of the sys")
 
 
 def test_explain(run, ring):

@@ -137,6 +137,9 @@ def test_prefix_notation_of_any_formula(text):
         ("G(x=3)", "values are compared by =="),
         ("x==1 && y=2", "values are compared by =="),
         ("a -> & b", "before '&' an operand is missing"),
+        ("AG a", "'AG' is of CTL"),
+        ("a && E F b", "'E' is of CTL"),
+        ("A[a U b]", "'A' is of CTL"),
         (
             "G FalseAlarm",
             'FalseAlarm is F alseAlarm, write "FalseAlarm" if it is a name',
