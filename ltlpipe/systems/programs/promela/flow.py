@@ -7,10 +7,11 @@ statement is a choice again has all of its statements at one place, as in Spin, 
 is a step.
 
 A statement inside ``atomic`` or ``d_step`` *keeps* control if what comes next is
-inside, too.  A jump that leads out of ``atomic``, and the end of a choice or ``unless``
-behind which that ends, are steps inside, as in Spin: whoever has given control away
-before, to a receiver, stops in front of them.  ``unless`` escapes from jumps, but not
-from the end of a choice with ``if`` or of another ``unless``.
+inside, too, and no jump outside leads there.  A jump that leads out of ``atomic``, and
+the end of a choice or ``unless`` behind which that ends, are steps inside, as in Spin:
+whoever has given control away before, to a receiver, stops in front of them.
+``unless`` escapes from jumps, but not from the end of a choice with ``if`` or of
+another ``unless``.
 
 Behind a move that keeps control no state is stored.  So where only one move is possible
 there, whatever the state, it is appended to the move before it (`fused`).
@@ -54,8 +55,8 @@ class Point(NamedTuple):
         """The place that a label stands for, behind jumps that do not lead out."""
         point = self
         for _ in range(_MOST_JUMPS):
-            if point.node.link is not None:
-                point = point.node.link
+            if (link := point.node.link) is not None:
+                point = Point(link.node, min(point.level, link.level))
             elif point.node.jump is not None and not point._leads_out:
                 point = point.node.jump
             else:
@@ -151,7 +152,7 @@ class Flow:
     def _aim(self, statement: syntax.Goto | syntax.Break, around: _Around) -> Point:
         """Return the place to which a jump leads."""
         if isinstance(statement, syntax.Goto):
-            return Point(self._label(statement.label), 0)
+            return Point(self._label(statement.label), around.level)
         assert around.leave is not None
         return around.leave
 

@@ -202,12 +202,41 @@ JUMPS = {
         "n++; goto L; x = 1; L: x++",
         13,
     ),
+    "behind atomic, into it": (
+        "atomic { x = 1; L: n = (n + 1) % 3; x = n }; goto L",
+        10,
+    ),
+    "behind the end of a choice in it": (
+        "atomic { x = 1; L: if :: n < 2 -> n++ :: else -> n = 0 fi }; goto L",
+        10,
+    ),
+    "behind a loop that is left in it": (
+        (
+            "do :: atomic { x = 1; L: n = (n + 1) % 3; if :: n == 2 -> break :: else "
+            "fi } od; goto L"
+        ),
+        10,
+    ),
+    "by way of another jump": (
+        (
+            "atomic { x = 1; L: n = (n + 1) % 3; if :: n == 2 -> goto M :: else fi }; "
+            "M: goto L"
+        ),
+        10,
+    ),
+    "from one atomic into another": (
+        "atomic { x = 1; L: n = (n + 1) % 3 }; atomic { x = 2; goto L }",
+        15,
+    ),
 }
 
 
 @pytest.mark.parametrize(("body", "states"), JUMPS.values(), ids=JUMPS.keys())
 def test_jumps(body, states):
-    """A jump with which a block in braces begins is a step, others are none."""
+    """A jump with which a block in braces begins is a step, others are none.
+
+    One from outside to inside of ``atomic`` does not keep control.
+    """
     text = f"byte n, x; active [2] proctype P() {{ {body} }}"
     assert states_of(model_of(text)) == (states, False)
 
