@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
 
-_BUDGET = 1 << 14  # states that one call of a kernel looks at
+_BUDGET = 1 << 14  # states that one call of a kernel looks at, at most
+_TURN = 30_000.0  # units of work of one call
 _STEPS_BACK = 1 << 16  # of a path, walked in Python
 _ALL = 0xFFFFFFFF  # every mark
 
@@ -153,13 +154,14 @@ class PathFinder:
         self.search = search
         self._held_bytes = held_bytes
         self._registers = search.registers.copy()  # statistics stay the search's
+        self._budget = max(min(int(_TURN / search.work_per_step), _BUDGET), 1)
 
     def _progress(self, n_steps: float, own_bytes: float = 0) -> Progress:
         """Return what is said after so many steps."""
         search = self.search
         return Progress(
             EXTRACTING,
-            work=n_steps * search.unit_work,
+            work=n_steps * search.work_per_step,
             memory_bytes=search.memory_bytes + self._held_bytes + own_bytes,
         )
 
@@ -199,13 +201,13 @@ class PathFinder:
                 breadth,
                 np.uint32(missing),
                 np.uint32(avoid),
-                _BUDGET,
+                self._budget,
             )
             if status == Status.FOUND:
                 return (yield from self._walk_back(breadth, start))
             if status == Status.EMPTY:
                 raise ReplayError("the search reported a run that is not there")
-            yield self._progress(_BUDGET, BREADTH_BYTES * n)
+            yield self._progress(self._budget, BREADTH_BYTES * n)
 
     def _walk_back(self, breadth: Breadth, start: int) -> Job[np.ndarray]:
         """Return the path that a finished search found, from its last step back."""
@@ -224,19 +226,20 @@ class PathFinder:
         actions = np.empty(len(path) - 1, dtype=np.int32)
         problem = self.search.problem
         marks = np.uint32(seen)
-        for begin in range(0, len(actions), _BUDGET):
+        budget = self._budget
+        for begin in range(0, len(actions), budget):
             if begin:
-                yield self._progress(_BUDGET)
+                yield self._progress(budget)
             marks, complete = yield from called(
                 label_path,
                 problem.expand,
                 problem.product,
                 self.search.store,
-                path[begin : begin + _BUDGET + 1],
+                path[begin : begin + budget + 1],
                 np.uint32(marks),
                 np.uint32(wanted),
                 np.uint32(avoid),
-                actions[begin : begin + _BUDGET],
+                actions[begin : begin + budget],
             )
             if not complete:
                 raise ReplayError("the search reported a step that is not there")

@@ -151,7 +151,7 @@ def find_run(
     if outcome.status != Status.FOUND:
         raise ReplayError("a lift that fails: no run has the word of its reduction")
     lasso = yield from search.lasso()
-    actions, states, length = run_of(lasso, search, packed)
+    actions, states, length = yield from run_of(lasso, search, packed)
     if stops:
         actions, states = actions[:length], states[: length + 1]
     return Run(actions, states, length)

@@ -428,7 +428,7 @@ def _within(
             recording, bound, most_work=max(_PER_STATE * most_states, _LEAST_WORK)
         )
         if lasso is not None:
-            run = compressed(run_of(lasso, recording, packed))
+            run = compressed((yield from run_of(lasso, recording, packed)))
             best = Shortened(run)
         is_deep = recording.n_levels >= len(best.run.actions) - 1
         if complete and (recording.is_complete or is_deep):

@@ -11,7 +11,8 @@ import numpy as np
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.conditions import AMPLE, COMPONENTS
 from ltlpipe.question.options import PRODUCT_OPTIONS
-from ltlpipe.runtime.jobs import MIB, Progress, StoppedError
+from ltlpipe.runtime.jobs import MEMORY, MIB, Progress, StoppedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.nested.coverage import encoded
 from ltlpipe.systems.runs import Run
 
@@ -167,7 +168,7 @@ def answer_of(
         lasso = yield from search.lasso()
         if overflowed() is not None:  # extraction may have searched on
             return None
-        return run_of(lasso, search, packed)
+        return (yield from run_of(lasso, search, packed))
 
     options = question.options
     try:
@@ -214,13 +215,28 @@ def searched(
     return Answer(FOUND, run=run)
 
 
-def run_of(lasso: ProductLasso, search: Search, packed: PackedSystem) -> Run:
+_VALUES, _PER_VALUE = 1_000_000, 0.02
+"""Values in states that are unpacked at a time, and microseconds of one."""
+
+
+def run_of(lasso: ProductLasso, search: Search, packed: PackedSystem) -> Job[Run]:
     """Return the run of the system that a lasso of a product goes with."""
     from ltlpipe.search.interning import rows_of
 
     ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
     actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
-    states = packed.unpack(rows_of(search.store, ids))
+    first = packed.unpack(rows_of(search.store, ids[:1]))
+    held = search.memory_bytes + len(ids) * first.nbytes
+    grant = yield Progress("extracting", memory_bytes=held)
+    if held > grant.memory_bytes:
+        raise StoppedError(MEMORY)
+    states = np.empty((len(ids), *first.shape[1:]), dtype=first.dtype)
+    some = max(_VALUES // max(first.size, 1), 1)
+    ticks = Ticks("extracting", first.size * _PER_VALUE, held)
+    for k in range(0, len(ids), some):
+        part = ids[k : k + some]
+        states[k : k + some] = packed.unpack(rows_of(search.store, part))
+        yield from ticks.worked(len(part))
     return Run(actions, states, len(lasso.prefix_actions))
 
 

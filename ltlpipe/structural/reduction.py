@@ -452,11 +452,13 @@ class Reduction:
                 yield from self._end(trail)
             begin = len(trail.actions)
             trail.repeat()
-            return trail.run(begin)
+            return (yield from trail.run(begin))
         begin = len(trail.actions)
         for action in actions[length:]:
             yield from trail.take(self._steps[action])
-        return trail.run(begin) if trail.states[-1] == trail.states[begin] else None
+        if trail.states[-1] != trail.states[begin]:
+            return None
+        return (yield from trail.run(begin))
 
     def _end(self, trail: _Trail) -> Job[None]:
         """Take the steps that rules have delayed, where the reduced net is dead."""
@@ -501,9 +503,13 @@ class _Trail:
             state = step.state
         return True
 
-    def run(self, length: int) -> Run:
+    def run(self, length: int) -> Job[Run]:
         """Return the run, whose cycle begins after so many steps."""
-        states = np.array(self.states, dtype=np.int64)
+        shape = len(self.states), len(self._net.places)
+        states = np.empty(shape, dtype=np.int64)
+        for k, state in enumerate(self.states):
+            states[k] = state
+            yield from self._ticks.worked()
         return Run(np.array(self.actions, dtype=np.int32), states, length)
 
 

@@ -130,11 +130,12 @@ class Counterexample:
         yield from self._shortened(begun(found, of_product=is_shortest))
         return True
 
-    def rescue(self) -> bool:
+    def rescue(self, limits: Limits) -> bool:
         """Replay what was found when a limit was hit; return whether it is known."""
         if self._found is not None and self.lasso is None:
             with suppress(StoppedError):
-                run(self._noted(self._found), Limits(timeout=_REPLAY_SECONDS))
+                limits = Limits(_REPLAY_SECONDS, limits.memory_mib)
+                run(self._noted(self._found), limits)
         return self.lasso is not None or self.finite_run is not None
 
     def _ended(self, found: Run) -> Job[bool]:

@@ -110,7 +110,7 @@ def deadlock_job(
     actions, states, length = answer.run
     if net is not system:  # it has been unfolded
         actions, states = system.refolded(net, actions, states)  # type: ignore[union-attr]
-    lasso = lasso_of(system, Run(actions, states, length))
+    lasso = yield from lasso_of(system, Run(actions, states, length))
     replay = run_replayed(system, lasso, stutters=True, accepting=False)
     yield from trace.timed("lasso_seconds", replay)
     return answer, lasso
@@ -142,7 +142,7 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
 
 
 def _run_to(search: DeadlockSearch, packed: Any) -> Job[Run]:
-    return run_of((yield from search.lasso()), search, packed)
+    return (yield from run_of((yield from search.lasso()), search, packed))
 
 
 def ending_run(

@@ -300,7 +300,7 @@ class _Word:
 
     def run(self, actions: np.ndarray, states: np.ndarray, kind: str) -> Job[FiniteRun]:
         """Return the run, replayed, with its word."""
-        found = finite_run(self._system, actions, states)
+        found = yield from finite_run(self._system, actions, states)
         yield from run_replayed(self._system, found, stutters=False, accepting=False)
         spelling = spelling_of(self._formula.propositions, self._word)
         return replace(found, kind=kind, spelling=spelling)

@@ -35,6 +35,7 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
     TooMuchWorkError,
     bounded,
+    complete,
     guided,
     run,
     timed,
@@ -200,7 +201,7 @@ class Inquiry:
             try:
                 found = run(self._roomy(), limits, clock=self._clock, observer=observer)
             except StoppedError as stopped:
-                found = self._stopped(stopped.reason)
+                found = self._stopped(stopped.reason, limits)
             finally:
                 self._close()
         return self._timed(found)
@@ -392,12 +393,12 @@ class Inquiry:
             None if self._derived else self.asked.formula,
         )
         if (yield from timed(example.job(answer), self._lasso_seconds.append)):
-            example.lasso = self._refolded(example.lasso)
+            example.lasso = yield from self._refolded(example.lasso)
             if self._derived and example.lasso is not None:
                 formula: Any = self.asked.formula
                 about = self.system, formula, self.options
                 example.lasso = yield from remembering(*about, example.lasso)
-            return self._violated(example)
+            return (yield from self._violated(example))
         asked: Any = self._question
         asked.close()
         self._example = None
@@ -417,13 +418,12 @@ class Inquiry:
         found = yield from cut(self.system, formula, self.options, run)
         return replace(self._made(VIOLATED), finite_run=found)
 
-    def _violated(self, example: Counterexample) -> Verdict:
+    def _violated(self, example: Counterexample) -> Job[Verdict]:
         found, lasso = self._made(VIOLATED, example.reason), example.lasso
-        return replace(
-            found, lasso=self._refolded(lasso), finite_run=example.finite_run
-        )
+        lasso = yield from self._refolded(lasso)
+        return replace(found, lasso=lasso, finite_run=example.finite_run)
 
-    def _refolded(self, lasso: Lasso | None) -> Lasso | None:
+    def _refolded(self, lasso: Lasso | None) -> Job[Lasso | None]:
         """Return a lasso of a net that was unfolded first as one of the net itself."""
         net: Any = self.system
         if lasso is None or lasso.system is net:
@@ -431,7 +431,7 @@ class Inquiry:
         if not is_unfolded_first(net, self.options):
             return lasso
         actions, states = net.refolded(lasso.system, lasso.actions, lasso.states)
-        own = lasso_of(net, Run(actions, states, len(lasso.prefix)))
+        own = yield from lasso_of(net, Run(actions, states, len(lasso.prefix)))
         told = {name: getattr(own, name) for name in _OF_SYSTEM}
         return replace(lasso, **told)
 
@@ -502,7 +502,7 @@ class Inquiry:
 
     # --- verdicts -----------------------------------------------------------
 
-    def _stopped(self, reason: str) -> Verdict:
+    def _stopped(self, reason: str, limits: Limits) -> Verdict:
         """Return the verdict of a question that a limit has ended.
 
         A verdict is never lost, though its lasso or additional results may be.
@@ -512,8 +512,8 @@ class Inquiry:
             if self._certified and self._held.certificate is None:
                 warn(f"no certificate is written: {reason}")
             return self._with_vacuity(replace(self._held, reason=ended), reason)
-        if self._example is not None and self._example.rescue():
-            return replace(self._violated(self._example), reason=ended)
+        if self._example is not None and self._example.rescue(limits):
+            return replace(complete(self._violated(self._example)), reason=ended)
         if self._ends is not None and self._ends.has_found:
             return self._made(VIOLATED, LASSO_LIMIT)
         if self._portfolio is not None and self._portfolio.has_found:

@@ -23,6 +23,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.property import Property, fair_sets
 from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import SpotGraph, unlabelled
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import named_steps_of
@@ -53,6 +54,12 @@ if TYPE_CHECKING:
 _REPLAYING = Progress(REPLAYING)
 """Yielded between the parts."""
 
+_PER_STATE, _PER_VALUE = 50.0, 0.05
+"""Units of work: for the enabled actions of a state, and for a value that is shown."""
+
+_VALUE_BYTES = 60.0
+"""Of a value in a state of a model's run, as a number and as it is shown."""
+
 
 def judged(question: Question, run: Run) -> Job[Lasso]:
     """Write a run down as a lasso, and replay it.
@@ -67,7 +74,7 @@ def judged(question: Question, run: Run) -> Job[Lasso]:
     if isinstance(question, GraphQuestion):
         lasso = graph_run(question, run)
     else:
-        lasso = lasso_of(system, run)
+        lasso = yield from lasso_of(system, run)
     yield _REPLAYING
     network = with_components(question)
     together = network is None or not network.accepts_apart
@@ -75,7 +82,7 @@ def judged(question: Question, run: Run) -> Job[Lasso]:
     yield from run_replayed(system, lasso, stutters=stutters, together=together)
     if not isinstance(question, GraphQuestion):
         yield _REPLAYING
-        check_fairness(system, lasso, question.options)
+        yield from check_fairness(system, lasso, question.options)
         lasso = replace(lasso, spelling=(yield from _spelling(question, lasso)))
     asked = question.property
     if not asked.is_trivial:
@@ -125,7 +132,7 @@ def judged_prefix(
         return None  # not every continuation counts
     network = with_components(question)
     system: Any = question.system  # type: ignore[attr-defined]
-    run = spelt = finite_run(system, actions, states)
+    run = spelt = yield from finite_run(system, actions, states)
     yield from run_replayed(system, run, stutters=stutters, accepting=False)
     if network is not None:
         never = {name for name in asked.propositions if name not in system.action_index}
@@ -135,7 +142,7 @@ def judged_prefix(
         if not sees_steps(question):  # the state after the last step has a letter, too
             last = tuple(states[-1].tolist())
             is_dead = next(system.each_step(last), None) is None
-            spelt = finite_run(
+            spelt = yield from finite_run(
                 system,
                 np.append(actions, -1 if is_dead else 0),
                 np.concatenate([states, states[-1:]]),
@@ -180,7 +187,9 @@ def as_witness(
     return replace(lasso, spelling=spelling, bad_prefix=None)
 
 
-def check_fairness(system: Network | Model, lasso: Lasso, options: Options) -> None:
+def check_fairness(
+    system: Network | Model, lasso: Lasso, options: Options
+) -> Job[None]:
     """Check that a lasso is fair, by its states and their enabled actions.
 
     Raises
@@ -193,9 +202,10 @@ def check_fairness(system: Network | Model, lasso: Lasso, options: Options) -> N
         return
     first = len(lasso.prefix)
     taken = set(lasso.actions[first:].tolist())
-    enabled = [
-        enabled_actions(system, state) for state in lasso.states[first:-1].tolist()
-    ]
+    enabled, ticks = [], Ticks(REPLAYING, _PER_STATE)
+    for state in lasso.states[first:-1]:
+        enabled.append(enabled_actions(system, state.tolist()))
+        yield from ticks.worked()
     for name, actions in sets:
         if taken & actions:
             continue
@@ -204,7 +214,7 @@ def check_fairness(system: Network | Model, lasso: Lasso, options: Options) -> N
             raise ReplayError(f"the lasso is not fair to {name}")
 
 
-def lasso_of(system: System, run: Run) -> Lasso:
+def lasso_of(system: System, run: Run) -> Job[Lasso]:
     """Return a run of a system as a lasso.
 
     Of a graph the actions are those of `ltlpipe.systems.graph.unlabelled`, and the
@@ -213,27 +223,34 @@ def lasso_of(system: System, run: Run) -> Lasso:
     if isinstance(system, SpotGraph):
         return _way_through(system, run)
     actions, states, k = compressed(run)
-    shown, names = _named(system, actions, states)
+    shown, names = yield from _named(system, actions, states)
     return Lasso(shown[:k], shown[k:], actions, states, names, system=system)
 
 
 def finite_run(
     system: Network | Model, actions: np.ndarray, states: np.ndarray
-) -> FiniteRun:
+) -> Job[FiniteRun]:
     """Return a finite run: the actions of k steps, and k + 1 states around them."""
-    shown, names = _named(system, actions, states)
+    shown, names = yield from _named(system, actions, states)
     return FiniteRun(shown, [], actions, states, names, system=system)
 
 
 def _named(
     system: Network | Model, actions: np.ndarray, states: np.ndarray
-) -> tuple[list[Any], list[str] | None]:
+) -> Job[tuple[list[Any], list[str] | None]]:
     """Return what prefix and cycle show of steps, and the names of actions apart."""
     steps = named_steps_of(system)
     names = list(map(steps.action_name, actions.tolist()))
     if isinstance(system, Network):
         return names, None
-    return [steps.shown(tuple(state)) for state in states[:-1].tolist()], names
+    width, shown = states.shape[1], []
+    ticks = Ticks(REPLAYING, 1.0 + _PER_VALUE * width)
+    for state in states[:-1]:
+        shown.append(steps.shown(tuple(state.tolist())))
+        if ticks.over():
+            ticks.memory_bytes = _VALUE_BYTES * width * len(shown)
+            yield ticks.progress
+    return shown, names
 
 
 def graph_run(question: GraphQuestion, run: Run) -> Lasso:

@@ -576,7 +576,7 @@ def _ended(question: Question, run: Run, *, is_dead: bool) -> Job[Lasso]:
     if question.options.deadlock != DEADLOCK_ERROR:
         raise ReplayError("a run that ends is no violation without --deadlock=error")
     system: Any = question.system  # type: ignore[attr-defined]
-    found = finite_run(system, run.actions, run.states)
+    found = yield from finite_run(system, run.actions, run.states)
     yield from run_replayed(system, found, stutters=False, accepting=False)
     if not is_dead:
         raise ReplayError("the run does not end in a deadlock")

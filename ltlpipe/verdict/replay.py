@@ -164,23 +164,24 @@ def _by_program(system: EcaSystem, lasso: Lasso) -> Job[None]:
 def _by_interpreter(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
     """Step a lasso through the interpreter of a model."""
     _check_form(lasso, model.initial())
-    states = [tuple(state) for state in lasso.states.tolist()]
     ticks = Ticks(REPLAYING, model.step_work)
-    for k, action in enumerate(lasso.actions.tolist()):
+    moves = pairwise(tuple(state.tolist()) for state in lasso.states)
+    taken = zip(lasso.actions.tolist(), moves, strict=True)
+    for k, (action, (src, dst)) in enumerate(taken):
         yield from ticks.worked()
         if action < 0:
-            is_dead = next(model.each_step(states[k]), None) is None
-            if not stutters or not is_dead or states[k] != states[k + 1]:
+            is_dead = next(model.each_step(src), None) is None
+            if not stutters or not is_dead or src != dst:
                 raise ReplayError(f"step {k} repeats a state but may not")
             continue
         is_step = False
-        for step in model.steps_by(states[k], action):
-            is_step |= step == (action, states[k + 1])
+        for step in model.steps_by(src, action):
+            is_step |= step == (action, dst)
             yield from ticks.worked()
         if not is_step:
             raise ReplayError(
                 f"step {k}: {model.actions[action]} does not lead from "
-                f"{model.shown(states[k])} to {model.shown(states[k + 1])}"
+                f"{model.shown(src)} to {model.shown(dst)}"
             )
 
 
@@ -306,11 +307,10 @@ def spelling_of_states(
     numbers: dict[frozenset[str], int] = {}
     word = np.zeros(len(lasso.actions), dtype=np.int64)
     ticks = Ticks(REPLAYING, work)
-    for k, (state, action) in enumerate(
-        zip(lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True)
-    ):
+    taken = zip(lasso.states[:-1], lasso.actions.tolist(), strict=True)
+    for k, (state, action) in enumerate(taken):
         yield from ticks.worked()
-        letter = frozenset(holds(propositions, state, action))
+        letter = frozenset(holds(propositions, state.tolist(), action))
         word[k] = numbers.setdefault(letter, len(numbers))
     return Spelling(tuple(propositions), [sorted(names) for names in numbers], word)
 

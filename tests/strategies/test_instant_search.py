@@ -126,7 +126,7 @@ def lasso_of(system, outcome):
     actions, states, length = outcome.run
     assert len(states) == len(actions) + 1
     assert np.array_equal(states[length], states[-1])
-    return written(system, outcome.run)
+    return complete(written(system, outcome.run))
 
 
 # Known answers

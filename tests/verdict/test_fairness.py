@@ -10,6 +10,7 @@ from ltlpipe.question import network
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import fair_sets
 from ltlpipe.runtime.errors import ReplayError
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict.judgement import check_fairness
 from ltlpipe.verdict.lasso import Lasso
 from tests.oracles import actions_of_components
@@ -69,27 +70,31 @@ def test_lassos_that_stand_still(kind, sets, unfair):
     options = Options(fairness=kind, fair_sets=sets)
     lasso = lasso_of(["c"], [[0, 0], [1, 0], [1, 0]], prefix=["a"])
     if not unfair:
-        check_fairness(TURNS, lasso, options)
+        complete(check_fairness(TURNS, lasso, options))
         return
     with pytest.raises(ReplayError, match="the lasso is not fair to"):
-        check_fairness(TURNS, lasso, options)
+        complete(check_fairness(TURNS, lasso, options))
 
 
 def test_enabled_now_and_then():
     """b is enabled in every second state of a made-up cycle, and never taken."""
     lasso = lasso_of(["c", "a"], [[0, 0], [1, 0], [0, 0]])
-    check_fairness(TURNS, lasso, Options(fairness="weak", fair_sets=("b",)))
+    complete(check_fairness(TURNS, lasso, Options(fairness="weak", fair_sets=("b",))))
     with pytest.raises(ReplayError, match="not fair to b"):
-        check_fairness(TURNS, lasso, Options(fairness="strong", fair_sets=("b",)))
+        complete(
+            check_fairness(TURNS, lasso, Options(fairness="strong", fair_sets=("b",)))
+        )
 
 
 def test_a_prefix_does_not_count():
     """What was enabled or taken before the cycle is forgotten."""
     states = [[1, 0], [0, 0], [0, 0]]
     lasso = lasso_of(["c"], states, prefix=["b"])
-    check_fairness(TURNS, lasso, Options(fairness="strong", fair_sets=("b",)))
+    complete(check_fairness(TURNS, lasso, Options(fairness="strong", fair_sets=("b",))))
     with pytest.raises(ReplayError, match="not fair to a"):
-        check_fairness(TURNS, lasso, Options(fairness="weak", fair_sets=("a",)))
+        complete(
+            check_fairness(TURNS, lasso, Options(fairness="weak", fair_sets=("a",)))
+        )
 
 
 def test_every_lasso_is_checked(monkeypatch):

@@ -13,6 +13,8 @@ from ltlpipe import LTS, Network, check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.runs import Run
+from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.replay import (
     spelling_of_actions,
@@ -21,6 +23,7 @@ from ltlpipe.verdict.replay import (
 from tests.complete_searches import replay_run
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose
+from tests.random_nets import net_of
 
 
 def a_network():
@@ -147,3 +150,34 @@ def test_long_lassos_are_replayed():
     ring = LTS.from_transitions([(s, "a" if s else "b", (s + 1) % n) for s in range(n)])
     verdict = check(Network([ring]), "G(b -> X G !b)")
     assert len(verdict.lasso.cycle) == n
+
+
+def a_wide_net(n_places, n_steps):
+    """A counter, and places that pass a token on when it is full."""
+    passing = [
+        ({1: n_steps, 2 + k: 1}, {1: n_steps, 2 + (k + 1) % n_places: 1})
+        for k in range(n_places)
+    ]
+    return net_of([n_steps, 0, *[1] * n_places], ({0: 1}, {1: 1}), *passing)
+
+
+def test_wide_states_of_long_runs_are_written_down_with_pauses():
+    """What is written is counted as it grows: each state becomes a valuation."""
+    net, n = a_wide_net(500, 1), 2_000
+    states = np.tile(np.array(net.initial(), dtype=np.int64), (n + 1, 1))
+    states[:-1, 1] = range(n)
+    job = lasso_of(net, Run(np.zeros(n, dtype=np.int32), states, 0))
+    said = [progress.memory_bytes for progress in job]
+    assert len(said) > 1
+    assert said == sorted(said)
+    assert said[-1] > 40 * states.size / 2
+
+
+def test_a_lasso_that_does_not_fit_is_not_written():
+    net = a_wide_net(300, 2_000)
+    found = check(net, "G(p1 < 2000)", memory=20)
+    assert (found.verdict, found.reason) == ("violated", "lasso-limit")
+    assert found.stats.memory_mib > 20
+    found = check(net, "G(p1 < 2000)", memory=200)
+    assert (found.verdict, found.reason) == ("violated", None)
+    assert 20 < found.stats.memory_mib < 200

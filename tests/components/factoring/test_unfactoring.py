@@ -9,7 +9,7 @@ import pytest
 
 from ltlpipe import LTS, Network
 from ltlpipe.components.factors import factored, unfactored
-from ltlpipe.runtime.jobs import Limits, StoppedError, run
+from ltlpipe.runtime.jobs import Limits, StoppedError, complete, run
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.judgement import lasso_of
 from tests.complete_searches import replay_run
@@ -56,7 +56,7 @@ def assert_found_again(seed):
     if path is None:
         return 0
     back = run(unfactored(network, found, path))
-    replay_run(network, lasso_of(network, back), stutters=stutters)
+    replay_run(network, complete(lasso_of(network, back)), stutters=stutters)
     k, c = path.length, len(path.actions) - path.length
     rounds, rest = divmod(len(back.actions) - k, c)
     assert rest == 0
@@ -111,7 +111,7 @@ def test_rounds_of_several_components():
     network, job = ticking((1, 2), (4, 3))
     back = run(job)
     assert (back.length, len(back.actions)) == (4, 10)
-    replay_run(network, lasso_of(network, back))
+    replay_run(network, complete(lasso_of(network, back)))
 
 
 def test_rounds_without_memory():
