@@ -68,17 +68,17 @@ def bounds_of(operator: str) -> Bounds | None:
     letter, inside, mark, at_most = found.groups()
     letter = "R" if letter == "V" else letter
     if at_most is not None:
-        return Bounds(letter, 0, int(at_most), letter != "G")
+        return Bounds(letter, 0, _number(at_most), letter != "G")
     ends = re.split(r"\s*(?::|\.\.|,)\s*", inside)
     is_next, has_one = letter == "X", len(ends) == 1
     if (letter in "XFG" and has_one != is_next) or not (ends[0] or is_next):
         expected = "a single bound" if is_next else "two bounds"
         message = f"{letter}[{inside}{mark}], expected {expected}"
         raise FormulaError(message, formula="")
-    least = int(ends[0]) if ends[0] else 1  # X[!]
+    least = _number(ends[0]) if ends[0] else 1  # X[!]
     most = least if len(ends) == 1 else None
     if len(ends) == 2 and ends[1].isdecimal():
-        most = int(ends[1])
+        most = _number(ends[1])
     return Bounds(letter, least, most, bool(mark) or letter in "UR")
 
 
@@ -90,7 +90,12 @@ def steps_in(text: str) -> int:
         # Without an operand before it the letter of `U<=2000` is a name.
         if found[0][0] not in "URV" or _BEHIND.search(text[: found.start()][-99:])
     )
-    return sum(max(map(int, some), default=0) for some in numbers)
+    return sum(max(map(_number, some), default=0) for some in numbers)
+
+
+def _number(digits: str) -> int:
+    """Return a number; one that is too large anyway need not be exact."""
+    return int(digits.lstrip("0")[:18] or 0)
 
 
 def expanded(bounds: Bounds, operands: list[Any], *, finite: bool) -> Any:

@@ -17,6 +17,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ltlpipe.logic.propositions.syntax import (
+    MAX_DIGITS,
     Call,
     Name,
     Number,
@@ -57,7 +58,7 @@ _ELEMENTS: Known = {
 }
 """Elements of properties; whoever reads them refuses children of another kind."""
 _SMALL = 1 << 14  # bytes that are parsed in this process
-_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER = re.compile(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}")
 
 
 class Property(NamedTuple):

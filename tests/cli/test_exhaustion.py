@@ -69,6 +69,7 @@ def test_what_is_out_of_memory(monkeypatch):
     assert is_out_of_memory(OSError(12, "Cannot allocate memory"))
     text = "libspot.so.0: failed to map segment from shared object"
     assert is_out_of_memory(ImportError(text))
+    monkeypatch.setattr(memory, "address_space_mib", lambda: None)
     unsaid = OSError("Could not find/load shared object file 'libllvmlite.so'")
     assert not is_out_of_memory(unsaid)
     monkeypatch.setattr(memory, "address_space_mib", lambda: 300.0)

@@ -89,6 +89,7 @@ def file(tmp_path):
             ),
             "deadlock xor p <= 1",
         ),
+        (LE.format(P, ONE.replace("1", "9" * 19)), f"p <= {'9' * 19}"),
         *[
             (f"<integer-{name}>{P}{ONE}</integer-{name}>", f"p {relation} 1")
             for name, relation in [

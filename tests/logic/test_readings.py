@@ -98,6 +98,25 @@ def test_what_looks_like_bounds():
         parse("(a) U<=2000 b")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("F[0:{}] a", "bounds of [0-9,]+ steps together"),
+        ("F<={} a", "bounds of [0-9,]+ steps together"),
+        ("a U[{}:$] b", "bounds of [0-9,]+ steps together"),
+        ("F[0:{}] x == 1", "more than 1,000 steps"),
+        ("G(x <= {})", "a number of more than 40 digits"),
+        ('G "x <= {}" & y == 1', "a number of more than 40 digits"),
+    ],
+)
+def test_numbers_of_many_digits(text, message):
+    """Python reads no number of more than 4300 digits."""
+    with pytest.raises(FormulaError, match=message):
+        parse(text.format("9" * 5_000))
+    text = text.format("0" * 30 + "3")
+    assert parse(text).spot == parse(text.replace("0" * 30, "")).spot
+
+
 @pytest.mark.parametrize("text", ["F[0:1] .x", "GF[1:2]..x", "X[2].x", "G[1,2] .x.y"])
 def test_bounds_of_names_that_begin_with_a_dot(text):
     """They are Spot's, whatever else is read; in comparisons a dot is a field."""

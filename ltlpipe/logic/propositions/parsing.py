@@ -31,6 +31,7 @@ from lark.visitors import Transformer_NonRecursive
 from ltlpipe.logic.bounded import OF_COMPARISON, OF_ONE, OF_TWO, bounds_of, expanded
 from ltlpipe.logic.history import PAST, PREFIX, remembered
 from ltlpipe.logic.propositions.syntax import (
+    MAX_DIGITS,
     Call,
     Element,
     Expression,
@@ -305,6 +306,8 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
     """What the rules mean in a proposition: expressions."""
 
     def number(self, token: Token) -> Expression:
+        if len(token) > MAX_DIGITS:
+            raise _misplaced(f"a number of more than {MAX_DIGITS} digits", token)
         return Number(int(token))
 
     def text(self, token: Token) -> Expression:

@@ -35,6 +35,9 @@ _SIGN = max(_LEVELS.values())
 COMMUTATIVE = frozenset({"+", "*", "==", "&&", "||"})
 """Operators whose operands may change places: all operands have a value everywhere."""
 
+MAX_DIGITS = 40
+"""Digits of a number in a formula: more than any value of a model has."""
+
 KEYWORDS = ("true", "false", "not", "and", "or", "xor", "imply")
 
 _NO_NAME = re.compile(r"[^\w.]")

@@ -93,7 +93,7 @@ _BINDING = {
 }
 _KEYWORDS = frozenset({"if", "else", "int", "void", "while", "return", "extern"})
 _TURN = 20_000  # tokens between two yields
-_MOST = 1 << 31
+_MOST, _DIGITS = 1 << 31, 40
 _LONG = f"arithmetic with {-_MOST}, which is no int in C; write ({1 - _MOST} - 1)"
 
 
@@ -335,9 +335,10 @@ class _Reader:
             raise self._expected("a number")
         if len(found) > 1 and found[0] == "0":
             raise self.error(f"{found!r} is octal in C; expected a decimal number")
-        value = -int(found) if negative else int(found)
-        if not -_MOST <= value < _MOST:
-            raise self.error(f"{value} is beyond 32 bits")
+        value = int(found[:_DIGITS]) * (-1 if negative else 1)
+        if len(found) > _DIGITS or not -_MOST <= value < _MOST:
+            told = "-" * negative + found[:_DIGITS]
+            raise self.error(f"{told} is beyond 32 bits")
         self._at += 1
         return value
 

@@ -99,6 +99,7 @@ def test_what_has_no_value_ends_the_run(value: str):
         ("a = 5 ;", "inputs[0] = 5;", "elements of arrays are not assigned to"),
         ("a = 5 ;", "while(1) { }", "expected a statement, found 'while'"),
         ("a = 5 ;", "a = 99999999999;", "beyond 32 bits"),
+        pytest.param("a = 5 ;", f"a = -{'9' * 5_000};", "beyond 32 bits", id="digits"),
         ("a = 5 ;", "a = (a + (-2147483648));", "which is no int in C"),
         ("a = 5 ;", "a = -2147483648 % a;", "which is no int in C"),
         ("a = 5 ;", "a = -(-2147483648);", "which is no int in C"),
