@@ -243,13 +243,18 @@ class Statements:
         path = tuple(item.parts[2::2])
         if symbol is not None and path not in symbol.leaves:
             return self._channel_loop(node, item, container, sequence)
-        name = container.parts[0]
+        name, *_, is_indexed = container.parts
         array = self.scope.find(name, container.place)
-        leaf = array.leaves.get(tuple(container.parts[2::2]))
-        indexed = any(index is not None for index in container.parts[1::2])
-        if leaf is None or indexed or len(leaf.dimensions) != 1:
-            raise input_error(f"{name!r} is no array", container.place)
-        zero, last = (Number(node.place, n) for n in (0, leaf.dimensions[0] - 1))
+        path = tuple(container.parts[2::2])
+        leaf = next(
+            (v for k, v in array.leaves.items() if k[: len(path)] == path), None
+        )
+        parts = leaf.form.split(".")[: 1 + len(path)] if leaf is not None else [name]
+        is_array = [part.endswith("[{}]") for part in parts]
+        if leaf is None or is_indexed is not None or not is_array[-1]:
+            raise input_error("expected the name of an array", container.place)
+        size = leaf.dimensions[sum(is_array) - 1]
+        zero, last = (Number(node.place, n) for n in (0, size - 1))
         return self._loop(node, self._counter(item), zero, "<=", last, sequence)
 
     def _channel_loop(

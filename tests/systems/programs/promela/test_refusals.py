@@ -44,6 +44,11 @@ def body(*lines, before=""):
         (body("byte x; x = _"), (3, 13), "the value of '_' is not known"),
         (body("byte x[2]; x = 1"), (3, 12), "'x' is an array, expected an index: x[0]"),
         (body("byte x; x[0] = 1"), (3, 9), "'x' is no array"),
+        (
+            body("byte i, x[2]; for (i in x[1]) { skip }"),
+            (3, 25),
+            "expected the name of an array",
+        ),
         (body("byte x; x!1"), (3, 9), "'x' is no channel, but a byte"),
         (body("byte x[0]; skip"), (3, 7), "'x' has 0 elements"),
         (body("unsigned x; skip"), (3, 10), "expected 'unsigned x : BITS'"),

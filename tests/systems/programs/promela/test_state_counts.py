@@ -80,6 +80,14 @@ CASES = {
         ),
         7,
     ),
+    "loops over arrays of records and of their fields": (
+        (
+            "typedef I { byte k[3] } typedef T { byte a; I r[3] } T t[3]; byte x; "
+            "active proctype P() { byte i; for (i in t) { x++ } for (i in t[1].r) "
+            "{ x++ } for (i in t[i - 1].r[2].k) { x++ } x == 9; x = 0 }"
+        ),
+        39,
+    ),
     "the text in a for loop begins with a label": (
         (
             "byte x; active proctype P() { byte i; for (i : 0 .. 1) { again: x++; if "
