@@ -149,7 +149,9 @@ class Messages(Translator):
         """Return the ways of sending a message."""
         ways = []
         n_fields = len(step.values)
-        for condition, number in self._usable(step.channel, n_fields, frame):
+        for condition, number in self._usable(
+            step.channel, n_fields, frame, sends=True
+        ):
             channel = self.storage.channels[number]
             site_fields = self.storage.fields[number]
             values = tuple(
@@ -174,7 +176,7 @@ class Messages(Translator):
                 room, exchange = buffered(channel, message, self.storage.variables)
                 exchange += (*self._traced(number, values, sends=True),)
                 ways.append(Alternative((condition, room), exchange))
-        return [*ways, *self._unusable(step.channel, n_fields, frame)]
+        return [*ways, *self._unusable(step.channel, n_fields, frame, sends=True)]
 
     def _traced(
         self, channel: int, values: Sequence[Expression], *, sends: bool
@@ -185,17 +187,17 @@ class Messages(Translator):
         return self.trace.steps(channel, values, sends=sends)
 
     def _usable(
-        self, tree: syntax.Expression, n_fields: int, frame: Frame
+        self, tree: syntax.Expression, n_fields: int, frame: Frame, *, sends: bool
     ) -> list[tuple[Expression, int]]:
         """Return the channels with some number of fields that `tree` can stand for."""
-        found = self.channels(tree, frame)
+        found = self.channels(tree, frame, sends=sends)
         return [(c, n) for c, n in found if len(self.storage.fields[n]) == n_fields]
 
     def _unusable(
-        self, tree: syntax.Expression, n_fields: int, frame: Frame
+        self, tree: syntax.Expression, n_fields: int, frame: Frame, *, sends: bool
     ) -> list[Alternative]:
         """Return the way that is an error: a variable that stands for none of them."""
-        usable = self._usable(tree, n_fields, frame)
+        usable = self._usable(tree, n_fields, frame, sends=sends)
         value = self.value(tree, frame)
         if isinstance(value, Lookup) and len(usable) == value.size:
             return []
@@ -248,7 +250,9 @@ class Messages(Translator):
         """Return the ways of receiving a message."""
         ways = []
         n_fields = len(step.arguments)
-        for condition, number in self._usable(step.channel, n_fields, frame):
+        for condition, number in self._usable(
+            step.channel, n_fields, frame, sends=False
+        ):
             channel = self.storage.channels[number]
             if not channel.capacity:
                 matches = tuple(self.match(a, frame) for a in step.arguments)
@@ -264,7 +268,7 @@ class Messages(Translator):
                 ways.append(Alternative(conditions, tuple(exchange)))
                 again = self.received(step.arguments, number, place, frame)
                 before.append(negated(again))
-        return [*ways, *self._unusable(step.channel, n_fields, frame)]
+        return [*ways, *self._unusable(step.channel, n_fields, frame, sends=False)]
 
     def _stored(self, argument: syntax.Argument, frame: Frame) -> Read | Element | None:
         if argument.kind != "store":

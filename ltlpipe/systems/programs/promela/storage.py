@@ -54,7 +54,10 @@ FAULTS = {
     BLOCKED: "a d_step that blocks behind its first statement",
     FULL: "more processes than there is room for",
     TRACE: "a channel used otherwise than the trace allows",
-    NO_CHANNEL: "a channel that has not been initialised, or has other fields",
+    NO_CHANNEL: (
+        "a channel that has not been initialised, has other fields, or was that of a "
+        "process that has ended"
+    ),
     IN_D_STEP: "a rendezvous that a d_step sends",
     ENDLESS: "an atomic sequence of too many steps",
 }

@@ -115,7 +115,8 @@ class Translator(ABC):
         if isinstance(tree, syntax.Call):
             return self.called(tree, frame)
         choices = []
-        for condition, channel in self.channels(tree.channel, frame):
+        sends = isinstance(tree, syntax.Measure) and tree.name in ("full", "nfull")
+        for condition, channel in self.channels(tree.channel, frame, sends=sends):
             if isinstance(tree, syntax.Measure):
                 choices.append((condition, self._measured(tree.name, channel)))
             else:
@@ -242,17 +243,19 @@ class Translator(ABC):
         return value
 
     def channels(
-        self, tree: syntax.Expression, frame: Frame
+        self, tree: syntax.Expression, frame: Frame, *, sends: bool = False
     ) -> list[tuple[Expression, int]]:
         """Return the channels that an expression can name, and when it does.
 
-        A condition fails if an index is out of range.
+        A condition fails if an index is out of range.  As in Spin, nobody `sends` over
+        a channel of a process that has ended, which is empty to all others.
         """
         value = self.value(tree, frame)
         found = self.storage.channels_of(self.storage.sites.of(tree))
         if isinstance(value, Number):
             only = value.value - 1
-            return [(Number(1), only)] if only in found else []
+            there = self._lasting(only, frame) if sends else Number(1)
+            return [(there, only)] if only in found else []
         if isinstance(value, Lookup):
             identity = Lookup(tuple(range(value.size)), value.index)
             return [
@@ -260,10 +263,22 @@ class Translator(ABC):
                 for i, channel in enumerate(value.values)
             ]
         # Every place has a node of its own.
-        return [
-            (equal(self.value(tree, frame), Number(channel + 1)), channel)
-            for channel in found
-        ]
+        choices = []
+        for channel in found:
+            here = equal(self.value(tree, frame), Number(channel + 1))
+            there = self._lasting(channel, frame) if sends else Number(1)
+            choices.append((all_of([here, there]), channel))
+        return choices
+
+    def _lasting(self, channel: int, frame: Frame) -> Expression:
+        """Return whether a channel is there; those of older processes are."""
+        slot, site, _ = self.storage.origins[channel]
+        if not 0 <= frame.slot < slot:
+            return Number(1)
+        assert site.proctype is not None
+        return any_of(
+            self.alive(f) for f in self._frames(site.proctype) if f.slot == slot
+        )
 
     def _chosen(
         self,

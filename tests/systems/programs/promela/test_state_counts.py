@@ -86,7 +86,7 @@ CASES = {
             "active proctype P() { byte i; for (i in t) { x++ } for (i in t[1].r) "
             "{ x++ } for (i in t[i - 1].r[2].k) { x++ } x == 9; x = 0 }"
         ),
-        39,
+        37,
     ),
     "the text in a for loop begins with a label": (
         (

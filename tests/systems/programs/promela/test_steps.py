@@ -221,6 +221,20 @@ FAULTS |= {
         "byte x = 3, a[2]; active proctype P() { _ = a[x]; x = 1 }",
         "index",
     ),
+    "sending where the channel's process has ended": (
+        (
+            "chan g, top = [1] of { chan }; proctype A() { chan c = [1] of { byte }; "
+            "top!c } init { run A(); top?g; (_nr_pr == 1); if :: g?_ :: g!1 fi }"
+        ),
+        "ended",
+    ),
+    "asking whether it is full": (
+        (
+            "chan g, top = [1] of { chan }; proctype A() { chan c = [1] of { byte }; "
+            "top!c } init { run A(); top?g; (_nr_pr == 1); len(g) == 0; nfull(g) }"
+        ),
+        "division",
+    ),
     "too few fields": (
         "chan q = [1] of { byte, byte }; active proctype P() { q!1 }",
         "other fields",
