@@ -496,20 +496,30 @@ def guided(job: Job[Result], turn: Callable[[Progress], Job[Grant]]) -> Job[Resu
         job.close()
 
 
-def bounded(job: Job[Result], work: float) -> Job[Result]:
+def bounded(job: Job[Result], work: float, waiting: float | None = None) -> Job[Result]:
     """Advance a job as long as it has done less than so many units of work.
+
+    Parameters
+    ----------
+    job : generator
+        The job.
+    work : float
+        So many, of workers, too, unless `waiting` says how many these may do.
 
     Raises
     ------
     TooMuchWorkError
         It has not ended by then; it is closed.
     """
-    left = work
+    left, left_waiting = work, waiting
 
     def turn(progress: Progress) -> Job[Grant]:
-        nonlocal left
-        left -= progress.work
-        if left <= 0:
+        nonlocal left, left_waiting
+        if left_waiting is not None and progress.waits:
+            left_waiting -= progress.work
+        else:
+            left -= progress.work
+        if left <= 0 or (left_waiting is not None and left_waiting <= 0):
             raise TooMuchWorkError
         grant = yield progress
         return grant._replace(work=min(grant.work, left))

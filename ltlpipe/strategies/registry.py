@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.conditions import (
     AMPLE,
@@ -145,12 +145,20 @@ _MANY_PLACES = 100
 
 def in_order(strategies: Sequence[Strategy], question: Question) -> list[Strategy]:
     """Return strategies in the order in which they begin for a question."""
-    system = getattr(question, "system", None)
-    large = is_net(system) and len(system.places) >= _MANY_PLACES
-    if not (large or is_symmetric_net(system)):
+    if not is_of_places(question):
         return [*strategies]
-    soon = (INSTANT, LINEAR, WALKS)
-    return sorted(strategies, key=lambda own: own.name not in soon)
+    system: Any = question.system  # type: ignore[attr-defined]
+    small = is_net(system) and len(system.places) < _MANY_PLACES
+    soon = (INSTANT, EXPLICIT, LINEAR, *(() if small else (WALKS,)))
+    last = len(soon)
+    places = {name: place for place, name in enumerate(soon)}
+    return sorted(strategies, key=lambda own: places.get(own.name, last))
+
+
+def is_of_places(question: Question) -> bool:
+    """Whether a question is about a net, maybe with colours."""
+    system = getattr(question, "system", None)
+    return is_net(system) or is_symmetric_net(system)
 
 
 BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}

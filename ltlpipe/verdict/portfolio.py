@@ -39,7 +39,7 @@ from ltlpipe.question.answer import (
     Trace,
     Tried,
 )
-from ltlpipe.question.conditions import AMPLE, EXPLICIT, LINEAR, WALKS
+from ltlpipe.question.conditions import AMPLE, AUTO, EXPLICIT, LINEAR, WALKS
 from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
@@ -54,7 +54,7 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.runtime.worker_process import Worker
-from ltlpipe.strategies.registry import STRATEGIES, in_order
+from ltlpipe.strategies.registry import STRATEGIES, in_order, is_of_places
 from ltlpipe.strategies.substitutes import (
     MergedQuestion,
     about_smaller_net,
@@ -578,6 +578,32 @@ def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run 
     return None
 
 
+SMALL_NET = 2_500
+"""Arcs of nets that are searched for a first turn before questions are made simpler.
+
+That takes linear programs, up to a second, where all states may be there in 0.02 s.
+"""
+
+
+def _searched_first(
+    strategy: Strategy, question: ModelQuestion, trace: Trace
+) -> Job[Answer | None]:
+    """Return what a strategy answers in a first turn about a small net as it is."""
+    from ltlpipe.systems.nets.net import PetriNet
+
+    net = question.system
+    if (
+        isinstance(net, PetriNet)
+        and len(net.pre.place) + len(net.post.place) <= SMALL_NET
+        and question.options.reduce_names == [AUTO]
+    ):
+        with suppress(TooMuchWorkError, NotApplicableError, StoppedError, MemoryError):
+            job = strategy.job(question, trace)
+            return (yield from bounded(job, FIRST_TURN, FREE_WAITING))
+    yield Progress("planning", gives_way=True)
+    return None
+
+
 def _about_less(
     strategy: str, question: ModelQuestion
 ) -> Job[tuple[Question, Question]]:
@@ -609,10 +635,13 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
-        before = asked
+        before, first = asked, None
         if isinstance(asked, ModelQuestion):
-            before, asked = yield from _about_less(strategy.name, asked)
-        answer = yield from answered(strategy, asked, trace)
+            if strategy.name == FALLBACK and is_of_places(question):
+                first = yield from _searched_first(strategy, asked, trace)
+            if first is None:
+                before, asked = yield from _about_less(strategy.name, asked)
+        answer = first or (yield from answered(strategy, asked, trace))
         if asked is not before:
             assert isinstance(asked, Substitute)
             answer = yield from asked.restored(answer)

@@ -357,6 +357,16 @@ def test_bounded_by_work():
     assert steps.closed == 2
 
 
+def test_work_of_workers_is_bounded_apart():
+    waiting = Steps(5, Progress(work=10, waits=(0,)))
+
+    assert run(bounded(waiting(), work=1, waiting=100)) == "done"
+    with pytest.raises(TooMuchWorkError):
+        run(bounded(waiting(), work=100, waiting=25))
+    with pytest.raises(TooMuchWorkError):
+        run(bounded(Steps(5, Progress(work=10))(), work=25, waiting=100))
+
+
 def test_whoever_bounds_closes():
     steps = Steps(5)
     job = bounded(steps(), work=1)

@@ -891,6 +891,33 @@ def test_good_ways_are_found(make):
     assert verdict.verdict == case.verdict, verdict.plan.tried
 
 
+def test_small_nets_are_searched_before_linear_programs_are_solved(monkeypatch):
+    """Unless it takes longer than a turn, or a reduction is named."""
+    formula = "G(critical0 >= 1 -> F(wait0 >= 1))"
+    made_simpler = []
+    about_less = conducting._about_less
+
+    def noted(strategy, question):
+        made_simpler.append(strategy)
+        return (yield from about_less(strategy, question))
+
+    monkeypatch.setattr(conducting, "_about_less", noted)
+    monkeypatch.setattr(instant, "MOST_STATES", 5)
+    net = token_ring(4)
+    expected = check(net, formula, emptiness="se05", reduce="none").verdict
+    made_simpler.clear()
+    assert check(net, formula).verdict == expected
+    assert made_simpler == []
+    monkeypatch.setattr(conducting, "FIRST_TURN", 1.0)
+    assert check(net, formula).verdict == expected
+    assert made_simpler != []
+    made_simpler.clear()
+    monkeypatch.undo()
+    monkeypatch.setattr(conducting, "_about_less", noted)
+    check(net, formula, reduce="structural")
+    assert "explicit" in made_simpler
+
+
 @pytest.mark.slow
 def test_a_large_component_ends_in_time():
     """Its reduction takes long, in steps that are short."""
