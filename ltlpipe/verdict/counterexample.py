@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.words import first_bad_prefix
 from ltlpipe.question.conditions import INSTANT, WALKS
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import Limits, StoppedError, run
+from ltlpipe.runtime.jobs import MEMORY, Clock, Limits, StoppedError, run
 from ltlpipe.strategies.shortening import (
     PRODUCT,
     SYSTEM,
@@ -130,12 +130,16 @@ class Counterexample:
         yield from self._shortened(begun(found, of_product=is_shortest))
         return True
 
-    def rescue(self, limits: Limits) -> bool:
-        """Replay what was found when a limit was hit; return whether it is known."""
+    def rescue(self, reason: str, limits: Limits, clock: Clock) -> bool:
+        """Replay what was found when a limit was hit; return whether it is known.
+
+        Where a shorter run would have taken too much memory, there may be time left.
+        """
+        if reason != MEMORY:
+            limits, clock = Limits(_REPLAY_SECONDS, limits.memory_mib), Clock()
         if self._found is not None and self.lasso is None:
             with suppress(StoppedError):
-                limits = Limits(_REPLAY_SECONDS, limits.memory_mib)
-                run(self._noted(self._found), limits)
+                run(self._noted(self._found), limits, clock=clock)
         return self.lasso is not None or self.finite_run is not None
 
     def _ended(self, found: Run) -> Job[bool]:

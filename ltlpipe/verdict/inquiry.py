@@ -512,8 +512,9 @@ class Inquiry:
             if self._certified and self._held.certificate is None:
                 warn(f"no certificate is written: {reason}")
             return self._with_vacuity(replace(self._held, reason=ended), reason)
-        if self._example is not None and self._example.rescue(limits):
-            return replace(complete(self._violated(self._example)), reason=ended)
+        example = self._example
+        if example is not None and example.rescue(reason, limits, self._clock):
+            return replace(complete(self._violated(example)), reason=ended)
         if self._ends is not None and self._ends.has_found:
             return self._made(VIOLATED, LASSO_LIMIT)
         if self._portfolio is not None and self._portfolio.has_found:

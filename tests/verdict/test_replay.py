@@ -14,6 +14,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.runs import Run
+from ltlpipe.verdict import counterexample
 from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.replay import (
@@ -181,3 +182,14 @@ def test_a_lasso_that_does_not_fit_is_not_written():
     found = check(net, "G(p1 < 2000)", memory=200)
     assert (found.verdict, found.reason) == ("violated", None)
     assert 20 < found.stats.memory_mib < 200
+
+
+def test_a_lasso_outlives_what_would_shorten_it(monkeypatch):
+    """For that is no memory left; but there is, and time, for the run that is known."""
+    monkeypatch.setattr(counterexample, "_REPLAY_SECONDS", 0)
+    n = 8_000
+    net = net_of([n, 0, 0], ({0: 1}, {1: 1}), ({1: 1}, {2: 1}), ({2: n}, {0: n}))
+    found = check(net, "F G(p1 <= 0)", memory=2, timeout=60)
+    assert found.stats.memory_mib > 2
+    assert (found.verdict, found.reason) == ("violated", None)
+    assert len(found.lasso.actions) > n
