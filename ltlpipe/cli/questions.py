@@ -48,8 +48,11 @@ class Asked(NamedTuple):
         ways = (has_formulas, self.automaton is not None, self.empty, bool(self.own))
         if sum(ways) > 1:
             raise typer.BadParameter(ONE_QUESTION)
+        if self.own:
+            return [Property(name=name) for name in self.own]
         if not has_formulas:
-            return [Property()]
+            own = None if self.empty else "what the system itself asks"
+            return [Property(name=self.automaton or own)]
         found = formulas_of(self.texts, self.file, dialect)
         if len(found) == 1 and self.file is None and isinstance(found[0], FormulaError):
             raise found[0]

@@ -77,7 +77,7 @@ def check_two_bad(run, tmp_path, monkeypatch):
     def checked(stopped):
         def verdict(inquiry, limits, progress):
             if (reason := stopped(inquiry)) is not None:
-                return inquiry._timed(inquiry._stopped(reason))
+                return inquiry._timed(inquiry._stopped(reason, limits))
             return whole(inquiry, limits, progress)
 
         whole = Inquiry.verdict
@@ -118,6 +118,21 @@ def test_ctrl_c_loses_no_violation(check_two_bad, asked):
     assert found["end states"] == ("holds" if asked else "unknown (interrupted)")
     assert outcome.code == 1
     assert len(searches) == asked + 2
+
+
+@pytest.mark.parametrize(
+    ("options", "subjects"),
+    [
+        ((), ["what the system itself asks"]),
+        (("-N", "entry", "-N", "exclusion"), ["entry", "exclusion"]),
+        (("--empty",), ["no accepting run"]),
+    ],
+)
+def test_what_was_asked_of_a_model_that_was_not_read(run, options, subjects):
+    outcome = run("check", EXAMPLES / "peterson.pml", *options, "--timeout", "0.0001")
+
+    told = [f"unknown (timeout): {subject}   [0.00 s]" for subject in subjects]
+    assert outcome.out.splitlines() == told
 
 
 def test_properties_by_name(run):
