@@ -62,7 +62,10 @@ _MOST = (1 << 63) - 1
 """The largest value in a state of a model's run."""
 
 MOST_VALUES = 4_000_000
-"""Values in all states of a model's run that is tried: each takes some ten bytes."""
+"""Values in all states of a run that is tried."""
+
+_PER_VALUE, _VALUE_BYTES = 0.05, 40.0
+"""Units of work, and bytes, of one as a number in Python."""
 
 
 class _Steps(NamedTuple):
@@ -170,7 +173,13 @@ class _ModelThinner(_Thinner[_Left]):
 
     def best(self, run: Run) -> Job[Run]:
         """Return the shortest run that has been found."""
-        states = list(map(tuple, run.states.tolist()))
+        width, states = run.states.shape[1], []
+        ticks = Ticks(PHASE, 1.0 + _PER_VALUE * width)
+        for state in run.states:
+            states.append(tuple(state.tolist()))
+            if ticks.over():
+                ticks.memory_bytes = _VALUE_BYTES * width * len(states)
+                yield ticks.progress
         given = _Left(run.actions.tolist(), run.length, states)
         best = yield from self._shortest(given)
         if best is given:

@@ -24,6 +24,7 @@ from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import ExtendedNet, PetriNet
 from ltlpipe.systems.nets.structure import Place, SpecialTransition, Transition
 from ltlpipe.systems.plain_steps import NetworkSteps
+from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.inquiry import question_of
 from tests.automata.test_tight import Word as Spelled
@@ -425,3 +426,20 @@ def test_runs_in_colours(seed):
         rows[:-1], found.actions.tolist(), rows[1:], strict=True
     ):
         assert (action, after) in list(net.steps_by(before, action))
+
+
+def test_wide_states_of_a_model_are_looked_at_with_pauses():
+    """They are told of as they become numbers of Python."""
+    n = 2_000
+    loop = f"trans a -> a {{ guard x < {n}; effect x = x + 1; }};"
+    text = f"int x; int v[500]; process P {{ state a; init a; {loop} }} system async;"
+    model = read_dve_model(text, "m.dve")
+    states = np.tile(np.array(model.initial(), dtype=np.int64), (n + 2, 1))
+    states[:-1, model.variables.index("x")] = range(n + 1)
+    states[-1] = states[-2]
+    actions = np.array([*[0] * n, -1], dtype=np.int32)
+    question = question_about(model, f"G(x < {n})")
+    job = thinned(question, Run(actions, states, n), Trace(question.given))
+    said = []
+    run(job, observer=said.append)
+    assert max(each.memory_bytes for each in said) > 40 * states.size / 2
