@@ -97,6 +97,8 @@ def verify(
             progress.hide()
         code = _report_certificate(verification, as_json=as_json)
     else:
+        if not Path(file).exists():
+            raise InputError("no such file", file=file)
         if is_file and not is_store(file, or_empty=True):
             raise InputError("neither a result store nor a certificate", file=file)
         if system is not None or memory is not None:
