@@ -102,7 +102,10 @@ ROOT = Path(__file__).parents[1]
         ),
         (
             "benchmarks.certificates",
-            ["--philosophers", "3", "--ring", "3", "--runs", "1"],
+            [
+                *("--philosophers", "3", "--ring", "3"),
+                *("--runs", "1", "--formulas", "1"),
+            ],
             "certificates.csv",
             "bytes_per_state",
         ),
