@@ -85,7 +85,7 @@ def test_a_ring(formula, expected):
     assert spot.formula(text) == spot.formula(expected)
 
 
-@pytest.mark.parametrize("number", [1 << 59, 1 << 63, 10**400])
+@pytest.mark.parametrize("number", [1 << 59, 1 << 63, 10**39])
 def test_large_numbers(number):
     """Sums that 64 bits do not take are computed exactly, or not at all."""
     net = net_of([20, 1], ({0: 20}, {}), ({1: 1}, {}))
