@@ -599,7 +599,9 @@ def _searched_first(
     ):
         with suppress(TooMuchWorkError, NotApplicableError, StoppedError, MemoryError):
             job = strategy.job(question, trace)
-            return (yield from bounded(job, FIRST_TURN, FREE_WAITING))
+            answer = yield from bounded(job, FIRST_TURN, FREE_WAITING)
+            if answer.kind != INCONCLUSIVE:
+                return answer
     yield Progress("planning", gives_way=True)
     return None
 

@@ -23,7 +23,7 @@ from benchmarks.families.nets import token_ring
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
 from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
@@ -916,6 +916,21 @@ def test_small_nets_are_searched_before_linear_programs_are_solved(monkeypatch):
     monkeypatch.setattr(conducting, "_about_less", noted)
     check(net, formula, reduce="structural")
     assert "explicit" in made_simpler
+
+
+@pytest.mark.parametrize("kind", [EMPTY, INCONCLUSIVE])
+def test_a_first_turn_that_shows_nothing_is_no_answer(kind):
+    """What hits a limit may be within it once the question is simpler."""
+    question = question_of(token_ring(3), Property(), Options())
+
+    def job(question, trace):
+        yield Progress()
+        return Answer(kind)
+
+    strategy = replace(BY_NAME["explicit"], job=job)
+    trace = Trace(question.given)
+    found = run(conducting._searched_first(strategy, question, trace))
+    assert found == (Answer(EMPTY) if kind == EMPTY else None)
 
 
 @pytest.mark.slow
