@@ -5,6 +5,7 @@ Also ``ltlpipe check --verify``: results that `check --json` has printed, replay
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +83,13 @@ def verify(
     )
     from ltlpipe.runtime.errors import InputError
 
-    is_file = Path(file).is_file()
+    is_file = False
+    try:
+        is_file = stat.S_ISREG(Path(file).stat().st_mode)
+    except FileNotFoundError:
+        raise InputError("no such file", file=file) from None
+    except (OSError, ValueError):
+        pass  # told when it is read
     if is_file and is_certificate(file):
         with search_progress(quiet=quiet) as progress:
             progress.begin("verifying")
@@ -97,8 +104,6 @@ def verify(
             progress.hide()
         code = _report_certificate(verification, as_json=as_json)
     else:
-        if not Path(file).exists():
-            raise InputError("no such file", file=file)
         if is_file and not is_store(file, or_empty=True):
             raise InputError("neither a result store nor a certificate", file=file)
         if system is not None or memory is not None:

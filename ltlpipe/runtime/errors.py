@@ -119,9 +119,9 @@ class FormulaError(LtlpipeError):
         self.position = position
         self.file = file
         self.line = line
-        place = file or "formula"
-        if line is not None:
-            place = f"{place}:{line}"
+        place = "formula" if file is None else file
+        if file is not None and line is not None:
+            place = f"{file}:{line}"
         super().__init__(f"{place}: {message}\n" + _pointed_at(formula, position))
 
 

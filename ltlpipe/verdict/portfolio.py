@@ -625,7 +625,8 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     """Return the job of a strategy.
 
     Numba's import and factoring are included.  Colours of a symmetric net are merged,
-    or it is unfolded, unless the strategy takes it as it is.
+    or it is unfolded, unless the strategy takes it as it is.  A small
+    net is searched before the question is made simpler.
     """
     asked = question
     if not strategy.takes_colours:

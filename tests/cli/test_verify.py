@@ -73,6 +73,10 @@ def test_no_store(tmp_path, run):
     outcome = run("verify", tmp_path / "nothing")
     assert (outcome.code, outcome.out) == (2, "")
     assert "no such file" in outcome.complaint
+    (tmp_path / "file").touch()
+    outcome = run("verify", tmp_path / "file" / "nothing")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "cannot be read: Not a directory" in outcome.complaint
 
 
 def test_a_pipe_is_no_store(tmp_path, run):
