@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
 import stat
@@ -143,13 +144,17 @@ def _csv(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
     return _plain(frame) if _GUARDED.search(text) else frame
 
 
+def _is_number(cell: str) -> bool:
+    return math.isfinite(float(cell)) or not cell.strip("+-").isdigit()
+
+
 def _is_whole(cell: str) -> bool:
     return float(cell).is_integer() and abs(float(cell)) < 1 << 63
 
 
 _CELLS: dict[str, tuple[str, Callable[[str], object]]] = {
     "Int64": ("a whole number of 64 bits", _is_whole),
-    "Float64": ("a number", lambda cell: isinstance(float(cell), float)),
+    "Float64": ("a number of 64 bits", _is_number),
     "boolean": ("True or False", re.compile("true|false|[01](.0)?").fullmatch),
 }
 """By types of columns: what a cell is, and whether one is; or ValueError."""
@@ -168,7 +173,7 @@ def _wrong_cell(text: str, dtypes: Mapping[str, str]) -> str | None:
                 with suppress(ValueError):
                     is_right = is_right or fits(cell.lower())
                 if not is_right:
-                    return f"{column}, row {row}: {cell!r}, expected {expected}"
+                    return f"{column}, row {row}: {cell[:40]!r}, expected {expected}"
     return None
 
 

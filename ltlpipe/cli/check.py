@@ -355,5 +355,6 @@ def _answered(
             verdict = not_read(" ".join(files), stopped.reason)
         bar.hide()
         plans.show(verdict.plan)
-    print_verdict(verdict, form, about=None if label == "livelock" else f"no {label}")
+    says_all = label == "livelock" and verdict.formula is not None
+    print_verdict(verdict, form, about=None if says_all else f"no {label}")
     raise typer.Exit(exit_code([verdict.verdict]))

@@ -83,6 +83,10 @@ def test_other_columns(tmp_path):
         ("r.csv", b"states\n1e30\n", "states, row 1: '1e30', expected a whole number"),
         ("r.csv", b"states\n" + b"9" * 20, "'9+', expected a whole number of 64 bits"),
         ("r.csv", b"seconds\n0\nfast\n", "seconds, row 2: 'fast', expected a number"),
+        pytest.param(
+            *("r.csv", b"seconds\n1\n" + b"1" * 5_000, "seconds, row 2: '1{40}', exp"),
+            id="digits",
+        ),
         ("r.csv", b"vacuous\nTrue\nso\n", "vacuous, row 2: 'so', expected True or"),
         (
             "r.csv",

@@ -49,6 +49,13 @@ def test_a_livelock(run, polite):
     assert "pass" not in cycle
 
 
+def test_a_limit_while_reading(run, polite):
+    """What was asked is told."""
+    outcome = run("livelock", *polite, "--progress", PASSING, "--timeout", 0)
+    assert outcome.code == 3
+    assert outcome.out.startswith("unknown (timeout): no livelock   [")
+
+
 @pytest.mark.parametrize(
     ("flags", "code"),
     [

@@ -3,8 +3,8 @@ r"""From text to expressions, and from formulas about states to Spot's formulas.
 A formula is LTL in Spot's spelling whose propositions are comparisons, names and
 calls; ``not``, ``and``, ``or`` and ``imply`` are read, too.  Comparisons bind tighter
 than ``!``.  An operator letter that stands where only a name can (``X <= 0``,
-``(U) < 3``) is a name.  ``\.``, ``\[`` and ``\]`` are the characters without the
-backslash; any other character behind one is part of a name (``a\-b``).
+``(U) < 3``) is a name.  Any character behind a backslash is part of a name (``a\-b``,
+``p\[``); but ``t\[1\]`` is ``t[1]``, be it a name or an element of an array.
 
 Formulas without comparisons are read here, too, where they have what Spot does not
 read: bounds of until, past operators, and operator letters as names.  Then what stands
@@ -31,6 +31,7 @@ from lark.visitors import Transformer_NonRecursive
 from ltlpipe.logic.bounded import OF_COMPARISON, OF_ONE, OF_TWO, bounds_of, expanded
 from ltlpipe.logic.history import PAST, PREFIX, remembered
 from ltlpipe.logic.propositions.syntax import (
+    KEYWORDS,
     MAX_DIGITS,
     Call,
     Element,
@@ -108,7 +109,10 @@ def parser(
     )
 
 
-_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\([\[\].])")
+_ELEMENT = re.compile(
+    rf"(?<=\w)\\\[(?!(?:{'|'.join(KEYWORDS)})\\)([A-Za-z_]\w*|0|[1-9][0-9]*)\\\]"
+    r"(?![\w\\])"
+)
 _NESTING = re.compile(r"[(\[]")
 
 MAX_NESTING = 10_000
@@ -267,7 +271,7 @@ def _parsed(text: str, parser: Lark, refusal: Refusal) -> Any:
     if len(_NESTING.findall(text)) > MAX_NESTING:
         raise refusal(f"more than {MAX_NESTING:,} brackets", None)
     try:
-        return parser.parse(_ESCAPED.sub(r"\1\2", text))
+        return parser.parse(_ELEMENT.sub(r"[\1]", text))
     except _QuotedError:
         raise
     except FormulaError as error:
@@ -284,10 +288,9 @@ def _place(text: str, position: int | None) -> int:
     """Return where in `text` lies what is at `position` without its escapes."""
     if position is None or position < 0:
         return len(text)
-    for escape in _ESCAPED.finditer(text):
-        if escape.start(2) - 1 >= position:
-            break
-        position += 1
+    for found in _ELEMENT.finditer(text):
+        for backslash in (found.start(), found.end() - 2):
+            position += backslash < position
     return min(position, len(text))
 
 

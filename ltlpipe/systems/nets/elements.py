@@ -289,20 +289,26 @@ class NetReader:
         own = arc.get(side)
         if own is None:
             self.refuse(arc, f"an arc without {side}")
-        passed = set()
-        while own in self.references:
-            if own in passed:
-                self.refuse(self.ids[own], f"the reference {own!r} refers to itself")
-            passed.add(own)
-            own = self._referred(own)
+        own = self.target(own)
         if own not in self.names:
-            through = " through references" if passed else ""
+            through = " through references" if own != arc.get(side) else ""
             self.refuse(
                 arc,
                 f"the {side} of an arc is{through} {own!r}, expected the id of a place"
                 " or a transition",
             )
         return str(own)
+
+    def target(self, own: str) -> str:
+        """Return the id of the node that an id means, through references."""
+        passed: dict[str, None] = {}
+        while own in self.references:
+            if own in passed:
+                self.refuse(self.ids[own], f"the reference {own!r} refers to itself")
+            passed[own] = None
+            own = self._referred(own)
+        self.references.update(dict.fromkeys(passed, own))
+        return own
 
     def _referred(self, own: str) -> str:
         """Return what a reference node refers to."""
@@ -345,6 +351,10 @@ def noted(reader: Any, net: Any, number: Mapping[str, int]) -> Plain:
         "units": units,
         "safe": safe,
         "refined": sorted(reader.refined),
+        "references": [
+            [own, number.get(reader.target(own)), transitions.get(reader.target(own))]
+            for own in reader.references
+        ],
     }
 
 
@@ -356,6 +366,7 @@ def notes_of(plain: Plain) -> Notes:
         _units(plain["units"]),
         plain["safe"],
         tuple(plain["refined"]),
+        tuple((own, place, t) for own, place, t in plain["references"]),
     )
 
 

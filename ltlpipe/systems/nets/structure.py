@@ -131,6 +131,8 @@ class Notes(NamedTuple):
     units: tuple[Unit, ...] = ()
     safe: bool = False  # whether the file asserts that units have a token at most
     refined: tuple[str, ...] = ()  # the ids of transitions that nets stand for
+    references: tuple[tuple[str, int | None, int | None], ...] = ()
+    """The ids of reference nodes, and the place or transition that they refer to."""
 
     @property
     def exclusive(self) -> list[list[int]]:
@@ -250,6 +252,11 @@ class Net:
         self.variables, self.places_called = yield from _named(self.places)
         named = yield from _named(self.transitions)
         self.actions, self.transitions_called = named
+        for own, place, transition in notes.references:
+            if place is not None:
+                self.places_called.setdefault(own, (place,))
+            if transition is not None:
+                self.transitions_called.setdefault(own, (transition,))
 
     def initial(self) -> tuple[int, ...]:
         """Return the initial marking."""

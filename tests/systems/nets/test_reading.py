@@ -106,6 +106,7 @@ def test_references_stand_for_what_they_refer_to():
     )
     assert net.transitions[0].pre == {0: 1}
     assert len(net.places) == 1
+    assert check(net, "G(r == 0 & !fireable(u)) & s == p").verdict == "holds"
 
 
 @pytest.mark.parametrize(

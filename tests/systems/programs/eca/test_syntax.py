@@ -72,10 +72,13 @@ def test_arithmetic_is_that_of_c(value: str, expected: int):
     assert values[-1] == expected
 
 
-def test_includes_may_be_indented():
-    """As a preprocessor takes them."""
+@pytest.mark.parametrize(
+    "line", ["  # include <math.h>", "/* a *\n b */ #include <a/b.h> /* c\n */ //"]
+)
+def test_includes_may_be_indented(line: str):
+    """As a preprocessor takes them; comments are blanks."""
     text = program(rule("input == 1", 26), declared="\t int a = 3;")
-    assert source_of(f"  # include <math.h>\n{text}").inputs == source_of(text).inputs
+    assert source_of(f"{line}\n{text}").inputs == source_of(text).inputs
 
 
 @pytest.mark.parametrize("value", ["(a / b)", "(a % b)", "t[(a - 5)]", "t[a]"])
@@ -104,6 +107,7 @@ def test_what_has_no_value_ends_the_run(value: str):
         ("a = 5 ;", "a = -2147483648 % a;", "which is no int in C"),
         ("a = 5 ;", "a = -(-2147483648);", "which is no int in C"),
         ("a = 5 ;", "a = 5 #include <stdio.h>;", "expected ';', found '#'"),
+        ("a = 5 ;", "/* */ a = 4; /* */ #include <x>", "found '#'"),
         ("a = 5 ;", "a = 017;", "octal"),
         ("a = 5 ;", "cf = 2;", "cf inside of a rule"),
         ("a = 5 ;", "unknown(input);", "no function is called 'unknown'"),
