@@ -308,14 +308,14 @@ def _print_initial_state(lasso: Lasso) -> None:
 
 def _print_changes(lasso: Lasso) -> None:
     """Print a run of a model: the processes that move, and the changes."""
-    steps = list(zip(lasso.action_names, lasso.changes(), strict=True))
-    k = len(lasso.prefix)
-    parts = [("prefix", steps[:k]), ("cycle", steps[k:])]
+    names, k = lasso.action_names, len(lasso.prefix)
+    parts = [("prefix", range(k)), ("cycle", range(k, len(names)))]
     for title, part in parts if lasso.cycle else parts[:1]:
         print(f"  {title}:" + ("" if part else " (empty)"))
-        width = max((len(name) for name, _ in part[:_SHOWN_STEPS]), default=0)
-        for name, changes in part[:_SHOWN_STEPS]:
-            print(f"    {name:{width}}  {_changed(changes)}".rstrip())
+        shown = part[:_SHOWN_STEPS]
+        width = max((len(names[step]) for step in shown), default=0)
+        for step in shown:
+            print(f"    {names[step]:{width}}  {_changed(lasso.change(step))}".rstrip())
         if left := _left(len(part) - _SHOWN_STEPS):
             print(f"   {left}")
     sys.stdout.flush()
@@ -335,10 +335,12 @@ def _print_bad_prefix(lasso: Lasso) -> None:
 
 def _print_moves(verdict: Verdict) -> None:
     """Print the moves, true propositions and obligations of each step."""
+    from ltlpipe.verdict.lasso import steps_of
+
     lasso = verdict.lasso or verdict.finite_run
     assert lasso is not None
     left = verdict.residuals()
-    shown = lasso.steps[:_SHOWN_STEPS]
+    shown = steps_of(lasso, range(len(lasso.actions))[:_SHOWN_STEPS])
     width = max((len(step.action) for step in shown), default=0)
     first = len(lasso.prefix)
     for number, step in enumerate(shown):
@@ -349,7 +351,7 @@ def _print_moves(verdict: Verdict) -> None:
         print(f"  {number + 1:4} {mark} {step.action:{width}}  {moves}".rstrip())
         if left and left[number + 1] != left[number]:
             print(f"         left: {left[number + 1]}")
-    if left_out := _left(len(lasso.steps) - _SHOWN_STEPS):
+    if left_out := _left(len(lasso.actions) - _SHOWN_STEPS):
         print(f"   {left_out}", flush=True)
 
 

@@ -361,7 +361,7 @@ def steps_of(lasso: Lasso, wanted: Iterable[int] | None = None) -> list[LassoSte
     """Return the steps of a lasso, or some of them."""
     numbers = range(len(lasso.actions)) if wanted is None else wanted
     names = lasso.action_names
-    movers, holds = _movers_of(lasso), _holding(lasso)
+    movers, holds = _movers_of(lasso), holding_at(lasso)
     return [LassoStep(names[k], movers(k), holds(k)) for k in numbers]
 
 
@@ -379,7 +379,7 @@ def situation(lasso: Lasso, step: int) -> dict[str, Any]:
     return {f"component {i}": str(state) for i, state in enumerate(row, start=1)}
 
 
-def _holding(lasso: Lasso) -> Callable[[int], tuple[str, ...]]:
+def holding_at(lasso: Lasso) -> Callable[[int], tuple[str, ...]]:
     """Return the function for the propositions that hold at a step."""
     spelling = lasso.spelling
     if spelling is None:

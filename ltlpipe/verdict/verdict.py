@@ -216,8 +216,9 @@ class Verdict(ByValue, Displayed):
             return []
         from ltlpipe.logic.formulas import parse
         from ltlpipe.logic.progression import residuals
+        from ltlpipe.verdict.lasso import holding_at
 
-        letters = [step.holds for step in run.steps]
+        letters = map(holding_at(run), range(len(run.actions)))
         return residuals(parse(self.formula).spot, letters)
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,7 +17,11 @@ from ltlpipe.batch.table import DTYPES
 from ltlpipe.cli.verdicts import Form, report
 from ltlpipe.families.networks import coloured_client_server
 from ltlpipe.systems.nets.coloured import unfolding
-from ltlpipe.systems.nets.writing import save_pnml
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.nets.writing import pnml_text, save_pnml
+from ltlpipe.verdict import lasso as lassos
+from ltlpipe.verdict.lasso import Lasso
 from tests.cli.command_line import HARD, MANY, RING, program
 from tests.oracles import accepting_run_exists
 from tests.processes import SOON
@@ -383,6 +387,25 @@ def test_lassos_for_people(run, tmp_path):
 
     assert cycle.startswith('  cycle:  plain "two words" "" "quo\\"te" n0 n1 ')
     assert cycle.endswith("n55 ... (14 more; --json prints all)")
+
+
+@pytest.mark.parametrize("flags", [(), ("--steps",)])
+def test_steps_that_are_not_shown_are_not_computed(run, tmp_path, monkeypatch, flags):
+    """A run may be long and wide."""
+    places = [Place("p", "p", 1_100), Place("q", "q")]
+    net = PetriNet(places, [Transition("t", "t", {0: 1}, {1: 1})])
+    (tmp_path / "x.pnml").write_text(pnml_text(net))
+    computed = []
+    for owner, name in ((Lasso, "change"), (lassos, "LassoStep")):
+        own = getattr(owner, name)
+        counted = lambda *args, own=own: computed.append(args) or own(*args)  # noqa: E731
+        monkeypatch.setattr(owner, name, counted)
+
+    outcome = run("check", tmp_path / "x.pnml", "-f", "G(q < 1100)", *flags)
+
+    assert outcome.out.count("    t ") + outcome.out.count("* t ") == 60
+    assert "(104" in outcome.out
+    assert len(computed) <= 61
 
 
 def test_formula_file(run, ring, tmp_path):
