@@ -7,8 +7,9 @@ statement is a choice again has all of its statements at one place, as in Spin, 
 is a step.
 
 A statement inside ``atomic`` or ``d_step`` *keeps* control if what comes next is
-inside, too, and no jump outside leads there.  A jump that leads out of ``atomic``, and
-the end of a choice or ``unless`` behind which that ends, are steps inside, as in Spin:
+inside, too, and no jump outside leads there.  A jump that leads out of ``atomic`` or to
+its last statement, and the end of a choice or ``unless`` behind which it ends or that
+follows, are steps inside, as in Spin, which does not mark that statement as one inside:
 whoever has given control away before, to a receiver, stops in front of them.
 ``unless`` escapes from jumps, but not from the end of a choice with ``if`` or of
 another ``unless``.
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.systems.programs.program import ATOMIC, D_STEP
 from ltlpipe.systems.programs.promela import syntax
+from ltlpipe.systems.programs.promela.tokens import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.program import Transition
 
 _MOST_JUMPS = 500  # one behind the other, as in Spin
+_CIRCLE = "jumps lead in a circle without a step"
 
 
 @dataclass(eq=False)
@@ -40,7 +43,9 @@ class Node:
 
     edges: list[Edge] = field(default_factory=list)
     link: Point | None = None  # of a label
+    place: syntax.Place | None = None  # of a label
     jump: Point | None = None  # where its only step leads, which is a jump
+    is_last: bool = False  # whether its only step is the last one of an ``atomic``
     number: int = -1  # from 1 on, if it can be reached; 0 is no process
 
 
@@ -51,23 +56,32 @@ class Point(NamedTuple):
     level: int  # 0, ATOMIC or D_STEP
 
     @property
-    def resolved(self) -> Point:
-        """The place that a label stands for, behind jumps that do not lead out."""
+    def there(self) -> Point:
+        """The place that a label stands for."""
         point = self
         for _ in range(_MOST_JUMPS):
-            if (link := point.node.link) is not None:
-                point = Point(link.node, min(point.level, link.level))
-            elif point.node.jump is not None and not point._leads_out:
-                point = point.node.jump
-            else:
-                break
-        return point
+            if (link := point.node.link) is None:
+                return point
+            point = Point(link.node, min(point.level, link.level))
+        assert self.node.place is not None
+        raise input_error(_CIRCLE, self.node.place)
 
     @property
-    def _leads_out(self) -> bool:
-        """Whether a jump inside ``atomic`` leads out of it."""
-        assert self.node.jump is not None
-        return self.level == ATOMIC and self.node.jump.resolved.level == 0
+    def resolved(self) -> Point:
+        """The place behind jumps that are no steps."""
+        point = self.there
+        for _ in range(_MOST_JUMPS):
+            jump = point.node.jump
+            if jump is None or (point.level == ATOMIC and not jump.there.keeps):
+                return point
+            point = jump.there
+        raise input_error(_CIRCLE, point.node.edges[0].step.place)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether control is kept behind the step at a place."""
+        point = self if self.node.jump is None else self.node.jump.there
+        return point.level == ATOMIC and not self.node.is_last
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +124,7 @@ class _Around(NamedTuple):
     def within(self, block: syntax.Statement, *, is_first: bool) -> _Around:
         """Return it for a statement of a sequence, or behind a label."""
         is_block = isinstance(block, (syntax.Sequence, syntax.Atomic))
+        is_block = is_block and not getattr(block, "deterministic", False)
         return self._replace(begins=is_block or (is_first and self.begins))
 
 
@@ -171,6 +186,7 @@ class Flow:
             return after
         if isinstance(statement, syntax.Labelled):
             node = self._label(statement.label)
+            node.place = statement.place
             own = statement.statement
             inner = around.within(own, is_first=True)
             if isinstance(own, syntax.Unless):
@@ -191,7 +207,8 @@ class Flow:
             inner = around._replace(escapes=(*around.escapes, escape))
             return self._before(statement.body, after, inner)
         edge = Edge(statement, after, around.level, around.escapes)
-        return Point(Node([edge]), around.level)
+        is_last = around.level == ATOMIC > after.level and not around.begins
+        return Point(Node([edge], is_last=is_last), around.level)
 
     def _choice(self, statement: syntax.Choice, after: Point, around: _Around) -> Point:
         point = Point(Node(), around.level)
@@ -217,7 +234,8 @@ class Flow:
             for edge in _without_jumps(node.edges):
                 rivals = tuple(edges)
                 edges.append(replace(edge, escapes=around.escapes, rivals=rivals))
-            node = Node(edges, node.link)
+            is_last = around.level == ATOMIC > after.level and not around.begins
+            node = Node(edges, node.link, is_last=is_last)
         return Point(node, around.level)
 
     def _first(

@@ -205,7 +205,7 @@ class _Resolver:
             if isinstance(remote, RemoteLabel):
                 check_label(remote, self.proctypes)
                 proctype = self.proctypes[remote.proctype]
-                body = with_places(proctype.body, frozenset([remote.label]))
+                body = with_places(proctype.body, remote.label.__eq__)
                 self.proctypes[proctype.name] = replace(proctype, body=body)
 
     def check_starts(self, tree: Node) -> None:

@@ -52,6 +52,8 @@ from ltlpipe.systems.programs.promela.syntax import (
 from ltlpipe.systems.programs.promela.tokens import input_error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.systems.programs.promela.parsing import Node
     from ltlpipe.systems.programs.promela.scopes import Scope
     from ltlpipe.systems.programs.promela.syntax import (
@@ -92,7 +94,8 @@ class Statements:
         self.scope.at_birth = True
         found = self.sequence(sequence)
         self.scope.leave()
-        return self.labels.resolved(found)
+        resolved = self.labels.resolved(found)
+        return with_places(resolved, lambda label: label.startswith(_SPECIAL))  # type: ignore[no-any-return]
 
     def sequence(self, node: Node) -> Sequence:
         """Return checked statements, with those that declarations are."""
@@ -412,8 +415,6 @@ class Statements:
             skip = Condition(node.place, Number(node.place, 1), "skip")
             return [Labelled(node.place, label, skip)]
         *before, statement = self.statements(inner[0])
-        if isinstance(statement, (Goto, Break)) and name.startswith(_SPECIAL):
-            return [*before, *separated(node.place, label, statement)]
         return [*before, Labelled(node.place, label, statement)]
 
     def _on_set_priority(self, node: Node) -> Condition:
@@ -491,25 +492,29 @@ class Statements:
             raise input_error(message, node.place)
 
 
-def separated(place: Place, label: str, jump: Statement) -> list[Statement]:
-    """Return a labelled jump with a place for its label: a ``skip`` in front."""
-    skip = Condition(place, Number(place, 1), "skip")
-    return [Labelled(place, label, skip), jump]
+def with_places(statement: Any, spoken_of: Callable[[str], bool]) -> Any:
+    """Return a body in which labels that are `spoken_of` are places of their own.
 
-
-def with_places(statement: Any, labels: frozenset[str]) -> Any:
-    """Return a body in which labels that are spoken of are places of their own."""
-    if isinstance(statement, Sequence):
-        parts: list[Statement] = []
-        for part in statement.statements:
-            named = isinstance(part, Labelled) and part.label in labels
-            inner = part.statement if isinstance(part, Labelled) else part
-            if named and isinstance(inner, (Goto, Break)):
-                parts += separated(part.place, part.label, inner)  # type: ignore[union-attr]
-            else:
-                parts.append(with_places(part, labels))
-        return replace(statement, statements=tuple(parts))
-    return with_statements(statement, lambda inner: with_places(inner, labels))
+    Where such a label, or one beside it, is that of a jump, it gets a ``skip``.
+    """
+    if not isinstance(statement, Sequence):
+        return with_statements(statement, lambda inner: with_places(inner, spoken_of))
+    parts: list[Statement] = []
+    for part in statement.statements:
+        labelled, inner = [], part
+        while isinstance(inner, Labelled):
+            labelled.append(inner)
+            inner = inner.statement
+        if isinstance(inner, (Goto, Break)) and any(
+            spoken_of(outer.label) for outer in labelled
+        ):
+            skip: Statement = Condition(part.place, Number(part.place, 1), "skip")
+            for outer in reversed(labelled):
+                skip = replace(outer, statement=skip)
+            parts += [skip, inner]
+        else:
+            parts.append(with_places(part, spoken_of))
+    return replace(statement, statements=tuple(parts))
 
 
 def _sequence(statement: Statement) -> Sequence:

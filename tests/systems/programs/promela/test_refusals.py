@@ -6,6 +6,7 @@ import pytest
 
 from ltlpipe import InputError
 from ltlpipe.systems.programs.promela.model import read_model
+from tests.systems.programs.promela.test_random_programs import model_of
 
 INIT = "init { skip }\n"
 
@@ -164,3 +165,17 @@ def test_macros_that_stand_for_too_much():
     text = "\n".join(["#define A0 x++", *lines, "byte x; init { A40 }"])
     with pytest.raises(InputError, match="macros stand for more than"):
         read_model(text, "m.pml")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (body("skip;", "L: goto L"), "m.pml:4"),
+        (body("K: goto L;", "skip; L: goto K"), "m.pml:4"),
+        (body("atomic {", "skip; L: goto M; M: goto L }"), "m.pml:4"),
+    ],
+)
+def test_jumps_in_a_circle(text, place):
+    """They are no steps, as in Spin, so there is no next one."""
+    with pytest.raises(InputError, match=f"{place}.*jumps lead in a circle"):
+        model_of(text)

@@ -249,6 +249,39 @@ def test_jumps(body, states):
     assert states_of(model_of(text)) == (states, False)
 
 
+SENDERS = {
+    "behind it the end of a choice": ("if :: q!0 fi; x == 2", 10),
+    "of a loop": ("do :: q!0; break od; x == 2", 10),
+    "of unless": ("{ q!0 } unless { x == 5 }; x == 2", 10),
+    "a jump": ("q!0; goto L; x = 3; L: x == 2", 10),
+    "in front of d_step": ("if :: q!0 fi; d_step { x == 2; x = 3 }", 10),
+    "of a block": ("if :: q!0 fi; { x == 2 }", 7),
+    "of another atomic": ("if :: q!0 fi; atomic { x == 2; x = 3 }", 7),
+    "of one more statement": ("if :: q!0 fi; x == 2; x = 3", 7),
+}
+
+
+@pytest.mark.parametrize(("body", "states"), SENDERS.values(), ids=SENDERS.keys())
+def test_senders_in_atomic(body, states):
+    """A jump in front of the last statement is a step, where the sender waits."""
+    text = (
+        "byte x; chan q = [0] of { byte }; active proctype A() { atomic { "
+        f"{body} }} }} active proctype B() {{ q?_; x = 2 }}"
+    )
+    assert states_of(model_of(text)) == (states, False)
+
+
+@pytest.mark.parametrize("labels", ["accept: K", "K: accept"])
+def test_several_labels_of_a_jump(labels):
+    """All are in front of the step that one of them makes a place."""
+    text = (
+        f"byte x; active proctype A() {{ do :: x < 2 -> x++; {labels}: goto M :: x > 0 "
+        "-> x--; goto K od; M: x = 3 }"
+    )
+    assert states_of(model_of(text)) == (6, False)
+    assert states_of(model_of(text + "ltl p { [] !A@K }")) == (6, False)
+
+
 ENDS = {
     "of if": ("{ atomic { x = 1; if :: q!0 fi } } unless { q?<_>; y = 1; y = 2 }", 3),
     "of do": (
