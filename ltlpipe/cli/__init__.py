@@ -33,7 +33,7 @@ from ltlpipe.runtime.memory import (
     collect_seldom,
     is_out_of_memory,
 )
-from ltlpipe.runtime.names import FLAGS, name_as
+from ltlpipe.runtime.names import FLAGS, name_as, visible_lines
 
 _INVALID = re.compile(r"Invalid value(?: for '?([^':]+)'?)?: (.*)", re.DOTALL)
 _EXPECTED = {
@@ -181,7 +181,7 @@ def _usage_error(error: Exception) -> str | None:
 def _say(text: str) -> None:
     """Print a message; where it cannot be written, the exit code is all there is."""
     with suppress(OSError):
-        print(text, file=sys.stderr)
+        print(visible_lines(text), file=sys.stderr)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

@@ -14,7 +14,7 @@ from ltlpipe.cli.options import run_within, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, json_line
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.names import counted, visible_lines
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
@@ -182,7 +182,7 @@ def _explain(
         ) from None
     if formula.file is not None:
         print(f"{formula.file}:{formula.line}")
-    print("\n".join(lines))
+    print(visible_lines("\n".join(lines)))
 
 
 def _summarise(

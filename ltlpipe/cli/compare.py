@@ -27,7 +27,7 @@ from ltlpipe.question.given_options import (
 from ltlpipe.question.options import COMPARE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.names import counted, visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -279,7 +279,7 @@ def _draw(rows: list[Row], path: str) -> bool:
         frame["way"] = [str(row["way"]) for row in rows]
         save(against_first(frame, by=["way"], value=_SECONDS), path)
     except LtlpipeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(visible_lines(f"error: {error}"), file=sys.stderr)
         return False
     return True
 
@@ -313,7 +313,8 @@ def _table_of(rows: list[Row]) -> Table:
         cells.append(row["verdict"] + (f" ({row['reason']})" if row["reason"] else ""))
         cells += [_cell(row.get(column)) for column in shown]
         cells.append(_time(row.get(_SECONDS)))
-        table.add_row(*map(Text, cells))  # a formula may look like markup: []a
+        # A formula may look like markup, []a, or have what a terminal would obey.
+        table.add_row(*map(Text, map(visible, cells)))
         previous = asked
     return table
 

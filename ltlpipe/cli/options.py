@@ -22,7 +22,7 @@ from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import options_of
 from ltlpipe.runtime.errors import LtlpipeError, ReplayError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.names import counted, visible_lines
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.systems.formats import (
     OUTPUT_FILE,
@@ -377,7 +377,7 @@ class Complaints:
             traceback.print_exception(error)
             print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
         elif message != self._said:
-            print(message, file=sys.stderr)
+            print(visible_lines(message), file=sys.stderr)
         self._said = message
 
 

@@ -11,6 +11,7 @@ import typer
 from ltlpipe.cli import tables
 from ltlpipe.cli.tables import Store, print_outcomes
 from ltlpipe.cli.verdicts import json_line
+from ltlpipe.runtime.names import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +161,7 @@ def _print_run(run: RunStatus) -> None:
         f"{run.solved:,} tasks solved in {duration(run.seconds)}"
     )
     for system, formula in run.at_work:
-        print(f"  at {system} {' '.join(formula.split())}".rstrip())
+        print(visible(f"  at {system} {' '.join(formula.split())}".rstrip()))
 
 
 def _print_tasks(found: Status) -> None:

@@ -20,7 +20,7 @@ from ltlpipe.cli.verdicts import BUG, contest_line, exit_code, json_line
 from ltlpipe.question.options import SOLVE
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.names import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -318,7 +318,7 @@ def log_line(row: Row, done: int, total: int) -> str:
         parts.append(f"{row['states']:,} states")
     parts.append(" ".join(str(row[name]).strip() for name in ("system", "formula_id")))
     text = f"{done}/{total} {row['verdict']}{reason} {', '.join(parts)}"
-    return " ".join(text.split())  # a formula may have line breaks
+    return visible(" ".join(text.split()))  # a formula may have line breaks
 
 
 def _summarise_problems(answers: RersWriter) -> None:

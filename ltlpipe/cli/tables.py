@@ -11,6 +11,7 @@ import typer
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_bytes, write_text
+from ltlpipe.runtime.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -111,12 +112,14 @@ def print_table(
     """Print a table whose columns but for the first few stand on the right."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*titles[:n_left])
     for title in titles[n_left:]:
         table.add_column(title, justify="right")
     for row in rows:
-        table.add_row(*("" if cell is None else str(cell) for cell in row))
+        cells = ("" if cell is None else visible(str(cell)) for cell in row)
+        table.add_row(*map(Text, cells))  # a name may look like markup
     Console().print(table)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from ltlpipe.runtime.errors import UnsupportedError, warn
-from ltlpipe.runtime.names import quoted_name
+from ltlpipe.runtime.names import quoted_name, visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -101,17 +101,18 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     took = f"{stats.seconds:.2f} s"
     if TOGETHER in stats.details:
         took += f" for {len(stats.details[TOGETHER])} together"
-    print(f"{verdict.verdict}{why}: {subject}   [{way}{states}{took}]")
+    head = f"{verdict.verdict}{why}: {subject}   [{way}{states}{took}]"
+    print(visible_lines(head), flush=True)
     if verdict.message is not None:
-        print(f"  {verdict.message}", flush=True)
+        print(visible_lines(f"  {verdict.message}"), flush=True)
     elif verdict.verdict == "unknown" and "swarm" in stats.details:
         _print_swarm(stats)
     elif verdict.reason == LASSO_LIMIT:
-        print("  no lasso: a limit was hit while it was extracted", flush=True)
+        _say("  no lasso: a limit was hit while it was extracted")
     elif verdict.lasso is not None:
         _print_lasso(verdict, verdict.lasso, form)
     elif verdict.finite_run is not None:
-        print(f"  {FINITE[verdict.finite_run.kind]}", flush=True)
+        _say(f"  {FINITE[verdict.finite_run.kind]}")
         _print_lasso(verdict, verdict.finite_run, form)
     if form.why and (known := _explanation(verdict)) is not None:
         _print_why(known)
@@ -119,6 +120,11 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         _print_certificate(verdict.certificate)
     if verdict.vacuity is not None:
         _print_vacuity(verdict.vacuity, form)
+
+
+def _say(line: str) -> None:
+    """Print a line in which names carry nothing that a terminal would obey."""
+    print(visible(line.rstrip()), flush=True)
 
 
 def share_of(coverage: float | None) -> str:
@@ -140,7 +146,7 @@ def _print_swarm(stats: Statistics) -> None:
     """Print the coverage of each of several bitstate searches."""
     for number, run in enumerate(stats.details["swarm"], 1):
         share = share_of(run["coverage"])
-        print(f"  run {number}: {run['states']:,} states, {share}", flush=True)
+        _say(f"  run {number}: {run['states']:,} states, {share}")
 
 
 def _print_certificate(certificate: Certificate) -> None:
@@ -148,10 +154,9 @@ def _print_certificate(certificate: Certificate) -> None:
     per_state = ""
     if certificate.states:
         per_state = f"{certificate.bytes / certificate.states:.1f} per state, "
-    print(
+    _say(
         f"  certificate: {certificate.path} ({certificate.bytes:,} bytes, "
-        f"{per_state}{certificate.seconds:.2f} s)",
-        flush=True,
+        f"{per_state}{certificate.seconds:.2f} s)"
     )
 
 
@@ -173,9 +178,9 @@ def _print_run(lasso: Lasso, form: Form) -> None:
         if not form.steps:  # which show changes, too
             _print_changes(lasso)
     else:
-        print(f"  prefix: {_listed(lasso.prefix)}", flush=True)
+        _say(f"  prefix: {_listed(lasso.prefix)}")
         if lasso.cycle:
-            print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
+            _say(f"  cycle:  {_listed(lasso.cycle)}")
 
 
 def _explanation(verdict: Verdict) -> Explanation | None:
@@ -272,13 +277,13 @@ def _left(number: int) -> str:
 def _print_vacuity(vacuity: Vacuity, form: Form) -> None:
     """Report the redundant part of a formula that holds, or show a witness."""
     if vacuity.vacuous is None:
-        print(f"  vacuously or not: not decided ({vacuity.reason})", flush=True)
+        _say(f"  vacuously or not: not decided ({vacuity.reason})")
     elif vacuity.vacuous:
-        print(f"  vacuously: {_replaceable(vacuity)}", flush=True)
+        _say(f"  vacuously: {_replaceable(vacuity)}")
     elif vacuity.witness is None:
-        print("  not vacuously: each part matters", flush=True)
+        _say("  not vacuously: each part matters")
     else:
-        print(f"  not vacuously: this run shows that it needs {vacuity.witness_part}")
+        _say(f"  not vacuously: this run shows that it needs {vacuity.witness_part}")
         _print_run(vacuity.witness, form)
 
 
@@ -303,7 +308,7 @@ def _print_initial_state(lasso: Lasso) -> None:
     values = [f"{name}={value}" for name, value in told.items()]
     shown = " ".join(values[:_SHOWN_STEPS]) + _left(len(values) - _SHOWN_STEPS)
     others = "; all others 0" if len(told) < len(first) else ""
-    print(f"  initial state: {shown}{others}")
+    _say(f"  initial state: {shown}{others}")
 
 
 def _print_changes(lasso: Lasso) -> None:
@@ -311,14 +316,14 @@ def _print_changes(lasso: Lasso) -> None:
     names, k = lasso.action_names, len(lasso.prefix)
     parts = [("prefix", range(k)), ("cycle", range(k, len(names)))]
     for title, part in parts if lasso.cycle else parts[:1]:
-        print(f"  {title}:" + ("" if part else " (empty)"))
+        _say(f"  {title}:" + ("" if part else " (empty)"))
         shown = part[:_SHOWN_STEPS]
-        width = max((len(names[step]) for step in shown), default=0)
+        width = max((len(visible(names[step])) for step in shown), default=0)
         for step in shown:
-            print(f"    {names[step]:{width}}  {_changed(lasso.change(step))}".rstrip())
+            name, changes = visible(names[step]), _changed(lasso.change(step))
+            _say(f"    {name:{width}}  {changes}")
         if left := _left(len(part) - _SHOWN_STEPS):
-            print(f"   {left}")
-    sys.stdout.flush()
+            _say(f"   {left}")
 
 
 def _print_bad_prefix(lasso: Lasso) -> None:
@@ -330,7 +335,7 @@ def _print_bad_prefix(lasso: Lasso) -> None:
             if number == 1
             else (f"{number} steps: no continuation of them satisfies")
         )
-        print(f"  violated by the first {many} the formula", flush=True)
+        _say(f"  violated by the first {many} the formula")
 
 
 def _print_moves(verdict: Verdict) -> None:
@@ -341,18 +346,19 @@ def _print_moves(verdict: Verdict) -> None:
     assert lasso is not None
     left = verdict.residuals()
     shown = steps_of(lasso, range(len(lasso.actions))[:_SHOWN_STEPS])
-    width = max((len(step.action) for step in shown), default=0)
+    names = [visible(step.action) for step in shown]
+    width = max(map(len, names), default=0)
     first = len(lasso.prefix)
     for number, step in enumerate(shown):
         if number in (0, first):
-            print(f"  {'cycle' if number == first else 'prefix'}, step by step:")
+            _say(f"  {'cycle' if number == first else 'prefix'}, step by step:")
         mark = "*" if step.holds else " "
         moves = ", ".join(map(str, step.moves[:_SHOWN_CHANGES]))
-        print(f"  {number + 1:4} {mark} {step.action:{width}}  {moves}".rstrip())
+        _say(f"  {number + 1:4} {mark} {names[number]:{width}}  {moves}")
         if left and left[number + 1] != left[number]:
-            print(f"         left: {left[number + 1]}")
+            _say(f"         left: {left[number + 1]}")
     if left_out := _left(len(lasso.actions) - _SHOWN_STEPS):
-        print(f"   {left_out}", flush=True)
+        _say(f"   {left_out}")
 
 
 def _changed(changes: dict[str, tuple[Any, Any]]) -> str:

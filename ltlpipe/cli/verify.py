@@ -19,6 +19,7 @@ from ltlpipe.question.given_options import manner_told
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeError
 from ltlpipe.runtime.jobs import Limits, StoppedError
+from ltlpipe.runtime.names import visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -169,7 +170,8 @@ def _print_findings(rows: list[Finding], *, quiet: bool) -> None:
             about = " ".join(
                 str(name) for name in names if name not in (None, "default")
             )
-            print(f"{row['finding']}: {' '.join(about.split())}: {row['why']}")
+            told = f"{row['finding']}: {' '.join(about.split())}: {row['why']}"
+            print(visible_lines(told))
     if quiet:
         return
     counts = Counter((row["finding"], row["verdict"]) for row in rows)
@@ -207,7 +209,7 @@ def verify_results(
             print(json_line(row))
         else:
             subject = one.get("formula") or "accepting run"
-            print(f"{found}: {subject}" + (f": {why}" if why else ""))
+            print(visible_lines(f"{found}: {subject}" + (f": {why}" if why else "")))
     assert set(findings) <= {CONFIRMED, ON_TRUST, REFUTED, UNCHECKED}
     return 1 if REFUTED in findings else 3 if UNCHECKED in findings else 0
 

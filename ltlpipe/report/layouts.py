@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.words import Word
 from ltlpipe.report.chart_rows import shortened
+from ltlpipe.runtime.names import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,7 +162,7 @@ def text_table(layout: Layout) -> rich.table.Table:
             max_width=48 if kind == "c" else None,
         )
     for row in layout.rows:  # a formula may look like markup: []a
-        table.add_row(*map(Text, row))
+        table.add_row(*map(Text, map(visible, row)))
     return table
 
 
@@ -290,7 +291,7 @@ def why_table(known: Explanation, width: int) -> Table:
     from rich.text import Text
 
     names = [
-        "  " * depth + str(formula)
+        "  " * depth + visible(str(formula))
         for formula, depth in zip(known.formulas, known.depths, strict=True)
     ]
     longest = min(max(map(len, names)), _LONGEST, width // 2)

@@ -389,6 +389,48 @@ def test_lassos_for_people(run, tmp_path):
     assert cycle.endswith("n55 ... (14 more; --json prints all)")
 
 
+@pytest.mark.parametrize("name", ["x.aut", "x.pnml"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "--steps", "--why"),
+        ("check", "--chart"),
+        ("check", "--explain", "--no-lasso"),
+        ("compare",),
+        ("analyze",),
+        ("analyze", "--explain", "1"),
+    ],
+)
+def test_names_have_nothing_that_a_terminal_obeys(run, tmp_path, name, words):
+    """Colours, moves of the cursor, text from right to left, line breaks."""
+    places = [Place("p\x9b1m", "p\u202ex", 1), Place("q\t", "q\nviolated: q")]
+    steps = [
+        Transition("t\x9b1m", "t\x9b1m", {0: 1}, {1: 1}),
+        Transition("u", "u", {1: 1}, {0: 1}),
+    ]
+    (tmp_path / "x.pnml").write_text(pnml_text(PetriNet(places, steps)))
+    labels = "t\x9b1m", "\x1b[31mu"
+    text = f'des (0, 2, 2)\n(0, "{labels[0]}", 1)\n(1, "{labels[1]}", 0)\n'
+    (tmp_path / "x.aut").write_text(text)
+    formula = 'G !"t\x9b1m"' if name == "x.aut" else 'G !(action=="t\x9b1m")'
+    system = () if words[0] == "analyze" else (tmp_path / name,)
+
+    outcome = run(*words, *system, "-f", formula)
+
+    assert "t\\x9b1m" in outcome.out
+    assert outcome.out.replace("\n", "").isprintable()
+    assert "\nviolated: q" not in outcome.out
+    assert outcome.err == ""
+
+
+def test_errors_have_nothing_that_a_terminal_obeys(run, tmp_path):
+    """Not in names that they offer either."""
+    (tmp_path / "x.aut").write_text('des (0, 1, 1)\n(0, "t\x9b1m", 0)\n')
+    outcome = run("check", tmp_path / "x.aut", "-f", 'G "t\x9b1"')
+    assert "did you mean t\\x9b1m?" in outcome.complaint
+    assert outcome.err.replace("\n", "").isprintable()
+
+
 @pytest.mark.parametrize("flags", [(), ("--steps",)])
 def test_steps_that_are_not_shown_are_not_computed(run, tmp_path, monkeypatch, flags):
     """A run may be long and wide."""
