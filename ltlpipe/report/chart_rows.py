@@ -252,6 +252,8 @@ def _rows(
     lost: int | None,
 ) -> list[Row]:
     rows = []
+    # Without a property the word of a graph's run is over all propositions.
+    is_asked = lasso.formula is not None or not hasattr(lasso.system, "graph")
     end = 0  # of the steps so far
     for place, number in enumerate(shown):
         irrelevant = lost is not None and end >= lost
@@ -263,7 +265,7 @@ def _rows(
             end = until
         else:
             step = steps[number]
-            cells, named = lanes.cells(step), bool(step.holds)
+            cells, named = lanes.cells(step), is_asked and bool(step.holds)
             end = number + 1
             action = _text(step.action)
             arrow = lanes.arrow(lasso, number)
@@ -286,8 +288,11 @@ def _laid_out(lasso: Lasso, lanes: _Lanes) -> tuple[Lane, ...]:
 
 def _notes(lasso: Lasso, names: Sequence[str], *, cut: bool) -> list[str]:
     """Return notes on omissions, and on a bad prefix that ends outside the chart."""
-    notes = []
+    notes: list[str] = []
     if lasso.has_valuations:
+        # Of a graph's finite run only the states are told.
+        if not lasso.cycle and hasattr(lasso.system, "graph"):
+            return notes
         when = " in the steps that are shown" if cut else ""
         notes.append(f"all other variables stay as they are{when}")
     else:

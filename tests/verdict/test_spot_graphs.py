@@ -98,6 +98,14 @@ def test_a_state_that_lost_its_label(kripke):
     assert check(read, "GF p").verdict == "holds"
 
 
+def test_charts_say_what_is_so(kripke):
+    """No formula names a step, and states do not tell that propositions stay."""
+    assert "*" not in str(deadlocks(kripke).lasso.chart())
+    found = check(kripke, "G p", deadlock="error")
+    assert "stay as they are" not in str(found.finite_run.chart())
+    assert "stay as they are" in str(check(kripke, "G p").lasso.chart())
+
+
 def test_deadlocks(kripke, automaton):
     found = deadlocks(kripke)
     assert found.verdict == "violated"
