@@ -68,6 +68,13 @@ def test_where_a_step_stops_changes_nothing(network, budget):
     assert sorted(sizes) == sorted(size for size, _, _ in expected(network))
 
 
+def test_a_system_may_be_a_path(tmp_path):
+    """As for other functions."""
+    (tmp_path / "ring.aut").write_text("des (0, 2, 2)\n(0, a, 1)\n(1, b, 0)\n")
+    assert ltlpipe.sccs(tmp_path / "ring.aut")["states"].tolist() == [2]
+    assert len(ltlpipe.sccs([tmp_path / "ring.aut"] * 2)) == 1
+
+
 def test_the_order_is_that_of_completion():
     """No transition leads from an SCC to a later one."""
     chain = [(i, "a", i + 1) for i in range(5)]

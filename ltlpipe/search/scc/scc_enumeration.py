@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.growth import Layout
     from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.reading import SystemLike
 
 
 class SCCs(Couvreur99):
@@ -92,7 +93,7 @@ class SCCs(Couvreur99):
 
 
 def sccs(
-    system: Network,
+    system: SystemLike,
     *,
     timeout: float | None = None,
     memory: float | None = None,
@@ -102,8 +103,8 @@ def sccs(
 
     Parameters
     ----------
-    system : Network
-        Its reachable states are taken apart.
+    system : Network, path or paths
+        A network, whose reachable states are taken apart, or its files.
     timeout, memory, max_states : optional
         Limits, as for `check`.
 
@@ -139,14 +140,17 @@ def sccs(
     0    0       2            3    True
     1    1       1            0   False
     """
-    require_network(system, "enumerating SCCs")
+    from ltlpipe.systems.reading import system_job  # not needed by kernels
+
     expect(NUMBER.or_none, timeout=timeout, memory=memory)
     expect(WHOLE.or_none, max_states=max_states)
     if memory is None:
         memory = default_memory_mib()
-    job = scc_table(system, max_states=max_states)
+    limits = Limits(timeout, memory, max_states)
     try:
-        return run(job, Limits(timeout, memory, max_states))
+        network: Any = run(system_job(system), limits)
+        require_network(network, "enumerating SCCs")
+        return run(scc_table(network, max_states=max_states), limits)
     except StoppedError as stopped:
         if stopped.reason == INTERRUPTED:
             raise KeyboardInterrupt from None
