@@ -227,7 +227,7 @@ FUNCTIONS = {
     "sccs": (
         {"system": RING},
         {
-            "system": {"network"},
+            "system": KINDS["system"],
             "timeout": KINDS["seconds"],
             "memory": KINDS["seconds"],
             "max_states": {"none", "whole"},
