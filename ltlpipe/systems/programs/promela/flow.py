@@ -200,21 +200,27 @@ class Flow:
         if isinstance(statement, syntax.Atomic):
             return self._atomic(statement, after, around)
         if isinstance(statement, syntax.Unless):
-            apart = around._replace(begins=False)
-            end = apart._replace(escapes=())
-            after = _jump(syntax.Break(statement.place, ""), after, end)
-            escape = self._before(statement.escape, after, apart)
-            inner = around._replace(escapes=(*around.escapes, escape))
-            return self._before(statement.body, after, inner)
+            return self._before(statement.body, *self._within(statement, after, around))
         edge = Edge(statement, after, around.level, around.escapes)
         is_last = around.level == ATOMIC > after.level and not around.begins
         return Point(Node([edge], is_last=is_last), around.level)
+
+    def _within(
+        self, statement: syntax.Unless, after: Point, around: _Around
+    ) -> tuple[Point, _Around]:
+        """Return what is behind and around the body of an ``unless``."""
+        apart = around._replace(begins=False)
+        end = apart._replace(escapes=())
+        after = _jump(syntax.Break(statement.place, "}"), after, end)
+        escape = self._before(statement.escape, after, apart)
+        return after, around._replace(escapes=(*around.escapes, escape))
 
     def _choice(self, statement: syntax.Choice, after: Point, around: _Around) -> Point:
         point = Point(Node(), around.level)
         around = around._replace(begins=False)
         end = around if statement.repeats else around._replace(escapes=())
-        after = _jump(syntax.Break(statement.place, ""), after, end)
+        closing = "od" if statement.repeats else "fi"
+        after = _jump(syntax.Break(statement.place, closing), after, end)
         if statement.repeats:
             around, after = around._replace(leave=after), point
         for option in sorted(statement.options, key=_begins_with_else):
@@ -249,6 +255,8 @@ class Flow:
         if isinstance(statement, (syntax.Goto, syntax.Break)):
             aim = self._aim(statement, around)
             return [Edge(statement, aim, around.level, around.escapes)]
+        if isinstance(statement, syntax.Unless):
+            return self._first(statement.body, *self._within(statement, after, around))
         point = self._before(statement, after, around)
         while point.node.link is not None:
             point = point.node.link

@@ -271,6 +271,38 @@ def test_senders_in_atomic(body, states):
     assert states_of(model_of(text)) == (states, False)
 
 
+UNLESS = {
+    "of a choice": (
+        "x = 0; L: x = 1; if :: { goto L } unless { y == 2 -> x = 3 }; x = 4 fi; x = 5",
+        25,
+    ),
+    "of a loop": (
+        (
+            "x = 0; L: x = 1; do :: { goto L; x = 6 } unless { y == 2 -> x = 3; break "
+            "}; x = 4 od; x = 5"
+        ),
+        23,
+    ),
+    "within atomic": (
+        (
+            "x = 0; L: x = 1; atomic { if :: { goto L } unless { y == 2 -> x = 3 }; "
+            "x = 4 fi }; x = 5"
+        ),
+        21,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "states"), UNLESS.values(), ids=UNLESS.keys())
+def test_jumps_that_begin_an_alternative(body, states):
+    """They are steps, also where they can be escaped from."""
+    text = (
+        f"byte x, y; active proctype P() {{ {body} }} "
+        "active proctype Q() { y = 1; y = 2 }"
+    )
+    assert states_of(model_of(text)) == (states, False)
+
+
 @pytest.mark.parametrize("labels", ["accept: K", "K: accept"])
 def test_several_labels_of_a_jump(labels):
     """All are in front of the step that one of them makes a place."""

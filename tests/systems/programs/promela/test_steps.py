@@ -383,3 +383,22 @@ def test_a_channel_comes_with_a_number_that_is_truncated():
 
     assert 7 in {state[position] for state in states}
     assert not any(map(model.fault, states))
+
+
+@pytest.mark.parametrize(
+    ("body", "ending"),
+    [
+        ("if :: q!0 fi; x == 2", "fi"),
+        ("do :: q!0; break od; x == 2", "od"),
+        ("{ q!0 } unless { x == 5 }; x == 2", "}"),
+    ],
+)
+def test_steps_of_ends_have_a_text(body, ending):
+    """The end of a choice, or of ``unless``, that is a step is called that."""
+    text = (
+        "byte x; chan q = [0] of { byte }; active proctype A() { atomic { "
+        f"{body} }} }} active proctype B() {{ q?_; x = 2 }}"
+    )
+    texts = [t.text for t in model_of(text).program.transitions()]
+    assert f"A[0] m.pml:1: {ending}" in texts
+    assert not any(text.endswith(": ") for text in texts)
