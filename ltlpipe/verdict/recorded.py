@@ -29,7 +29,7 @@ from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkQuestion
 from ltlpipe.question.options import DEADLOCK_ERROR, Options
 from ltlpipe.question.property import Property
-from ltlpipe.runtime.errors import ReplayError, UnsupportedError, silenced
+from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import unlabelled
@@ -279,7 +279,7 @@ _STEP_WORK = 30.0  # units per step that is examined
 
 
 class UndecidedError(Exception):
-    """There are too many runs with these names."""
+    """There are too many runs with these names, or they do not tell which it is."""
 
 
 class RecordedStep(NamedTuple):
@@ -479,12 +479,12 @@ def confirmed(
     ReplayError
         The system has no such run, or it is not a violation.
     UndecidedError
-        There are too many such runs.
+        There are too many such runs, or the system is a graph of Spot.
     FormulaError, UnsupportedError
         The property does not fit this system.
     """
     if not isinstance(system, (Network, Model)):
-        raise UnsupportedError(
+        raise UndecidedError(
             "the actions of a lasso do not determine a run of a graph of Spot"
         )
     if told.kind not in (None, *FINITE_KINDS) or (told.kind is None) != told.has_cycle:

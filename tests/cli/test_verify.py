@@ -163,6 +163,26 @@ def test_a_result_says_which_runs_count(ring, tmp_path, run):
     assert run("check", "--verify", path).code == 0
 
 
+def test_a_run_of_a_graph_is_not_checked(ring, tmp_path, run):
+    """Its actions do not say which it is; other results of the file are checked."""
+    (tmp_path / "k.hoa").write_text(
+        'HOA: v1\nStates: 1\nStart: 0\nAP: 1 "p"\nacc-name: all\nAcceptance: 0 t\n'
+        "properties: state-labels\n--BODY--\nState: [!0] 0\n0\n--END--\n"
+    )
+    graph = run(
+        *("check", tmp_path / "k.hoa", "--semantics", "state", "-f", "G p", "--json")
+    )
+    network = run("check", ring, "-f", "G a", "--json")
+    (tmp_path / "told.json").write_text(graph.out + network.out)
+
+    outcome = run("check", "--verify", tmp_path / "told.json")
+
+    assert (outcome.code, outcome.err) == (3, "")
+    first, second = outcome.out.splitlines()
+    assert first.startswith("not-checked: G p: the actions of a lasso do not")
+    assert second == "confirmed: G a"
+
+
 def test_a_result_says_how_a_model_was_read(tmp_path, run):
     """Its macros, folders and processes."""
     model = tmp_path / "m.pml"
