@@ -113,7 +113,6 @@ _ELEMENT = re.compile(
     rf"(?<=\w)\\\[(?!(?:{'|'.join(KEYWORDS)})\\)([A-Za-z_]\w*|0|[1-9][0-9]*)\\\]"
     r"(?![\w\\])"
 )
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _NESTING = re.compile(r"[(\[]")
 
 MAX_NESTING = 10_000
@@ -315,13 +314,13 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
         return Number(int(token))
 
     def text(self, token: Token) -> Expression:
-        return Text(_ESCAPE.sub(r"\1", token[1:-1]))
+        return Text(re.sub(r"\\(.)", r"\1", token[1:-1]))
 
     def truth(self, token: Token) -> Expression:
         return Number(int(token == "true"))
 
     def dotted(self, *tokens: Token) -> str:
-        return ".".join(_ESCAPE.sub(r"\1", token) for token in tokens)
+        return ".".join(re.sub(r"\\(.)", r"\1", token) for token in tokens)
 
     def name(self, dotted: str) -> Expression:
         return Name(dotted)
@@ -330,7 +329,7 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
         return Element(array, self._value(index))
 
     def field(self, token: Token, index: Any = None) -> Any:
-        name = _ESCAPE.sub(r"\1", token)
+        name = re.sub(r"\\(.)", r"\1", token)
         return name, None if index is None else self._value(index)
 
     def path(self, array: str, index: Any, *fields: Any) -> Expression:
@@ -476,7 +475,7 @@ class _Dialect(Transformer_NonRecursive, _Formulas):  # type: ignore[type-arg]
     def text(self, token: Token) -> Any:
         if self._compares:
             return super().text(token)
-        name = _ESCAPE.sub(r"\1", token[1:-1])
+        name = re.sub(r"\\(.)", r"\1", token[1:-1])
         if name.startswith(PREFIX):
             raise _misplaced(f"{name!r} is no name beside past operators", token)
         return _spot("ap")(name)

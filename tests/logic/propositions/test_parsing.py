@@ -45,7 +45,6 @@ def spot_text(text):
         (r"Lift_0\.count", Name("Lift_0.count")),
         (r"t\[1\]", Element("t", Number(1))),
         (r"t\[1", Name("t[1")),
-        ("two\\\nlines", Name("two\nlines")),
         (r"\].x", Name("].x")),
         (r"\.x\[01\]", Name(".x[01]")),
         (r"t\[1\]\[2\] + t\[true\]", joined("+", Name("t[1][2]"), Name("t[true]"))),
