@@ -332,7 +332,7 @@ def _reply(
             worker.told_seconds = used
             growth = max(worker.resident_bytes - usage["bytes"] - FREE_GROWTH, 0)
         # At the end the last work is accounted for, and nothing is waited for.
-        readable = worker if reply is None else _at_end()
+        readable = worker if reply is None else at_end()
         starting = usage is None and not worker.has_answered
         if starting and worker.cpu_seconds != spent:
             spent, since = worker.cpu_seconds, time.monotonic()
@@ -363,7 +363,7 @@ def _reply(
 
 
 @cache
-def _at_end() -> int:
+def at_end() -> int:
     """Return a descriptor that is always readable, as there is nothing to read."""
     reader, writer = os.pipe()
     os.close(writer)

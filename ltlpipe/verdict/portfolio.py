@@ -10,13 +10,16 @@ takes nothing with it. So no strategy can trap a question.
 
 Turns are counted in units of work, not by the clock (`ltlpipe.runtime.jobs`): the
 answering strategy, its lasso and its counts do not depend on the load, once the kernels
-are compiled.  A strategy that waits for a worker process (Spot) keeps its turn, and the
-CPU time of the worker is its work.  The worker goes on while others have their turns,
-but pauses when it has had more CPU time than they: beside an idle processor it hardly
-ever does, on a busy machine it would have most of it.  The first strategy goes on while
-all others wait.  One that waits for kernels to be compiled does not keep its turn,
-since that happens once per version.  What it misses meanwhile it has afterwards, and
-until then turns do not grow: they would be seconds long when it is ready.
+are compiled, unless linear programs or a translation take longer than a moment.  A
+strategy that waits for a worker process (Spot) keeps its turn for that moment
+(`WAITED`), or as long as the worker has had less CPU time since its last turn than the
+turn is long; then others have theirs, and it has another when the worker has answered.
+The CPU time of the worker is its work.  A worker that has had more than the thread
+beside it pauses: beside an idle processor it hardly ever does, on a busy machine it
+would have most of it.  The first strategy goes on while all others wait.  One that
+waits for kernels to be compiled does not keep its turn, since that happens once per
+version.  What it misses meanwhile it has afterwards, and until then turns do not grow:
+they would be seconds long when it is ready.
 
 Memory: each open strategy may hold a fifth of the limit, and the memory that the
 others leave.  At the limit the largest is closed; it may start again, alone, at the
@@ -26,6 +29,7 @@ end.
 from __future__ import annotations
 
 import math
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import thread_time
@@ -51,9 +55,11 @@ from ltlpipe.runtime.jobs import (
     TooMuchWorkError,
     bounded,
     imported,
+    wait,
 )
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.runtime.worker_process import Worker
+from ltlpipe.runtime.workers import at_end
 from ltlpipe.strategies.registry import STRATEGIES, in_order, is_of_places
 from ltlpipe.strategies.substitutes import (
     MergedQuestion,
@@ -116,6 +122,13 @@ depend on it.
 """
 
 
+WAITED = 60_000.0
+"""Units of work of a strategy's workers before the rest is left to them.
+
+Whoever answers meanwhile ends the worker, and another takes as long to begin.
+"""
+
+
 class WorkersTime:
     """The CPU time that workers have had of a portfolio, beside that of its thread."""
 
@@ -154,6 +167,8 @@ class Entry:
     seconds: float = 0.0  # its work so far
     work: float = 0.0  # the same in units of work, as its turns count it
     owed: float = 0.0  # of turns that it has missed, waiting for kernels
+    told: float = 0.0  # work of its workers
+    is_left: bool = False  # whether the rest of its turn is left to them
     last: Progress = field(default_factory=Progress)  # its last progress
     error: UnsupportedError | None = None  # why it was ended from outside
 
@@ -162,6 +177,16 @@ class Entry:
         """How much longer its turns are now than those of others."""
         return self.strategy.share * self.trace.share
 
+    @property
+    def is_with_worker(self) -> bool:
+        """Whether a worker is to do what comes next."""
+        return bool(self.last.waits) and not (self.last.compiling or self.last.loading)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a worker has answered to which the rest of its turn was left."""
+        return self.is_left and bool(wait(self.last.waits, 0))
+
     def advance(self, grant: Grant) -> Answer | None:
         """Do one piece of work; return the answer, if there is one."""
         began = working_time()
@@ -169,6 +194,7 @@ class Entry:
             self.last = self.job.send(grant) if self.has_begun else next(self.job)
             self.has_begun = True
             self.work += self.workers.counted(self.last)
+            self.told += self.last.work if self.last.waits else 0.0
         except StopIteration as end:
             answer: Answer = end.value
             return answer
@@ -301,7 +327,9 @@ class Portfolio:
         try:
             while self._fill():
                 worked = False
-                for entry in list(self._open):
+                turns, had = deque(self._open), set[Entry]()
+                while turns:
+                    entry = turns.popleft()
                     if entry not in self._open:  # closed for lack of memory
                         continue
                     before = entry.work
@@ -310,6 +338,9 @@ class Portfolio:
                     worked = worked or entry.work > before or entry not in self._open
                     if answer is not None:
                         return answer
+                    ready = [e for e in self._open if e.is_ready and e not in had]
+                    turns.extendleft(ready)
+                    had.update(ready)
                 if self._spare is not None and (self._all_wait or not worked):
                     length = turn if worked else PRELUDE
                     answer = yield from self._turn(self._spare, length, grant)
@@ -432,7 +463,8 @@ class Portfolio:
         changes meanwhile counts for the turn, which may be over with that.
         """
         begun, owed, more = entry.work, entry.owed, FOUND_TURNS
-        entry.owed = 0.0
+        entry.owed, entry.is_left = 0.0, False
+        due = max(entry.told + turn * entry.share, WAITED)
         while True:
             self._free_parked(grant.memory_bytes / (MOST_OPEN + 1))
             end = begun + owed + turn * entry.share
@@ -449,13 +481,23 @@ class Portfolio:
             if entry.last.compiling and len(self._at_work) > 1:
                 entry.owed = max(begun + owed - entry.work, 0.0)
                 return None
-            grant = yield self._progress(entry)
-            self._supersede(entry)
             is_over = entry.work >= begun + owed + turn * entry.share
-            if is_over or entry.last.gives_way:
+            is_over = is_over or entry.last.gives_way
+            entry.is_left = entry.told >= due and self._has_others(entry)
+            grant = yield self._progress(entry, waits=not (is_over or entry.is_left))
+            self._supersede(entry)
+            if entry.is_left:
+                return None
+            if is_over:
                 if not entry.trace.has_found or not more:
                     return None
                 begun, owed, more = entry.work, 0.0, more - 1
+
+    def _has_others(self, entry: Entry) -> bool:
+        """Whether others can go on while a strategy's worker is at work."""
+        return entry.is_with_worker and not all(
+            e.is_with_worker or e.last.compiling for e in self._open
+        )
 
     def _supersede(self, entry: Entry) -> None:
         """Set aside the strategies that a started search supersedes."""
@@ -494,17 +536,24 @@ class Portfolio:
         while sum(e.last.memory_bytes for e in self._parked.values()) > memory:
             self._set_largest_aside()
 
-    def _progress(self, entry: Entry, *, all_wait: bool = False) -> Progress:
-        """Return the progress of the portfolio."""
+    def _progress(
+        self, entry: Entry, *, all_wait: bool = False, waits: bool = True
+    ) -> Progress:
+        """Return the progress of the portfolio; or the others go on at once."""
         last, compiling = entry.last, all_wait or entry.last.compiling
         # Several may wait for one kernel.
         waiting = self._open if all_wait else [entry]
-        waits = tuple(dict.fromkeys(w for e in waiting for w in e.last.waits))
+        readable = dict.fromkeys(w for e in waiting for w in e.last.waits)
+        if readable and not waits:
+            readable[at_end()] = None  # workers' CPU time counts all the same
         phase = last.phase
         if phase and len(self._open) > 1 and not (compiling or last.loading):
             phase = f"{entry.strategy.name}: {phase}"
         return last._replace(
-            phase=phase, memory_bytes=self._held(), waits=waits, compiling=compiling
+            phase=phase,
+            memory_bytes=self._held(),
+            waits=tuple(readable),
+            compiling=compiling,
         )
 
     def _ended(self, entry: Entry, answer: Answer) -> Answer | None:

@@ -37,7 +37,7 @@ from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.judgement import judged
-from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
+from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, WAITED, Portfolio
 from tests.cross.test_agreement import ask, visible_word
 from tests.cross.test_models import net_atoms, random_formula
 from tests.example_counts import examples
@@ -429,6 +429,45 @@ def test_who_needs_no_kernels_goes_on_while_all_others_wait_for_workers():
     portfolio = asked(small, *others)
     assert run(portfolio.job()).kind == EMPTY
     assert portfolio.trace().plan.strategy == "small"
+    os.close(ready)
+    os.close(end)
+
+
+def test_others_go_on_while_a_worker_is_at_work():
+    """And the strategy has another turn as soon as the worker has answered."""
+    ready, end = os.pipe()
+
+    def proving(_question, _trace):
+        while not wait((ready,), 0):
+            yield Progress("proving", work=WAITED / 3, waits=(ready,))
+        return Answer(EMPTY)
+
+    def searching(_question, _trace):
+        os.write(end, b".")
+        yield from endless(_question, _trace)
+
+    proves, last = Played("proves", proving), Played("last", endless)
+    portfolio = asked(proves, Played("searches", searching), last)
+    assert run(portfolio.job()).kind == EMPTY
+    assert portfolio.trace().plan.strategy == "proves"
+    assert proves.pieces == 3
+    assert last.pieces == 0
+    os.close(ready)
+    os.close(end)
+
+
+def test_others_do_not_begin_while_a_worker_has_little_to_do():
+    ready, end = os.pipe()
+    os.write(end, b".")
+
+    def proving(_question, _trace):
+        for _ in range(9):
+            yield Progress("proving", work=WAITED / 10, waits=(ready,))
+        return Answer(EMPTY)
+
+    other = Played("other", endless)
+    assert run(asked(Played("proves", proving), other).job()).kind == EMPTY
+    assert other.pieces == 0
     os.close(ready)
     os.close(end)
 
