@@ -82,8 +82,9 @@ class Tracing:
         lowering = self.lowering
         end = self.flow.end.number if self.flow.end.number > 0 else 0
         target: Expression = Number(end)
-        fits, ends = [], []
+        fits, ends, doubts = [], [], []
         for node in reversed(self.flow.nodes):
+            others: list[Expression] = []
             for edge in reversed(list(leaving(node))):
                 for condition in self._fitting(edge.step, channel, values, sends=sends):
                     here = all_of(
@@ -92,8 +93,11 @@ class Tracing:
                     fits.append(here)
                     if edge.target is self.flow.end:
                         ends.append(here)
+                    doubts += [all_of([here, other]) for other in others]
+                    others.append(condition)
                     target = Conditional(here, Number(edge.target.number), target)
         allowed = negated(any_of(ends)) if self.is_negated else any_of(fits)
+        allowed = all_of([allowed, negated(any_of(doubts))])
         bounds = lowering.storage.variables[self.event].bounds
         moved = Assignment(Read(self.event), target, bounds)
         return [lowering.check(allowed, TRACE), moved]

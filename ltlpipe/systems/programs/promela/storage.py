@@ -53,7 +53,9 @@ FAULTS = {
     ASSERTION: "a failed assertion",
     BLOCKED: "a d_step that blocks behind its first statement",
     FULL: "more processes than there is room for",
-    TRACE: "a channel used otherwise than the trace allows",
+    TRACE: (
+        "a channel used otherwise than the trace allows, or as two of its events say"
+    ),
     NO_CHANNEL: (
         "a channel that has not been initialised, has other fields, or was that of a "
         "process that has ended"

@@ -190,6 +190,20 @@ FAULTS = {
 
 
 FAULTS |= {
+    "two events of a trace": (
+        (
+            "chan q = [2] of { byte }; active proctype P() { q!1; q!0; q?_ }"
+            "trace { do :: q!_ :: q!0 -> q?0 od }"
+        ),
+        "two of its events",
+    ),
+    "two events of what is forbidden": (
+        (
+            "chan q = [2] of { byte }; active proctype P() { q!1; q!0; q?_ }"
+            "notrace { do :: q!_ :: q!0 -> q?0 od }"
+        ),
+        "two of its events",
+    ),
     "enabled of itself, in an escape": (
         "byte x; active proctype P() { { x = 1; x = 2 } unless { enabled(_pid) } }",
         "division",
