@@ -209,7 +209,8 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         if marks_a_line or directive.value in ("ident", "pragma", "line", "warning"):
             return True
         text = "".join(token.value for token in toks)
-        self._refuse(f"#{directive.value} {text}".rstrip())
+        unknown = "" if directive.value == "error" else "unknown directive "
+        self._refuse(f"{unknown}#{directive.value} {text}".rstrip())
         return True
 
     def on_unknown_macro_in_defined_expr(self, _tok: Any) -> bool:

@@ -138,6 +138,7 @@ def body(*lines, before=""):
         ('#include "none.h"\n' + INIT, (1, None), "cannot include 'none.h'"),
         ('#include "/etc/passwd"\n' + INIT, (1, None), "outside of the folder"),
         ("#error no\n" + INIT, (1, None), "preprocessing: #error no"),
+        ("#defin N 1\n" + INIT, (1, None), "unknown directive #defin N 1"),
         (body("/* never closed"), (3, 1), "a comment without its end, expected '*/'"),
         (body("c_code { x = 1; }"), (3, 1), "embedded C (c_code) is not supported"),
         (body("y = 1; c_expr { x }"), (3, 8), "embedded C (c_expr)"),
