@@ -234,11 +234,13 @@ class Translator(ABC):
         value: Expression = Number(0)
         for other in reversed(list(self._frames(tree.proctype))):
             here = self._reference(tree.reference, frame, other)
+            tests: list[Expression] = []
             if tree.pid is not None:
                 pid = self.value(tree.pid, frame)
-                test = equal(pid, Number(other.slot))
-            else:
-                test = self.alive(other)
+                tests.append(equal(pid, Number(other.slot)))
+            if tree.pid is None or isinstance(here, (Number, Lookup)):
+                tests.append(self.alive(other))
+            test = all_of(tests)
             value = folded(Conditional(test, here, value))
         return value
 

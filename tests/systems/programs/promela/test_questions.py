@@ -356,6 +356,25 @@ def test_a_channel_that_is_given_to_a_process():
 
 
 @pytest.mark.parametrize(
+    ("formula", "holds"),
+    [
+        ("P[1]:n == 0", True),
+        ("<> (P[1]:n == 2)", True),
+        ("[] (P[1]:n == 2)", False),
+        ("<> (P[2]:n == 3)", False),
+        ("[] (P[1]:n == 2 -> <> (P[1]:n == 0))", True),
+    ],
+)
+def test_variables_of_processes_that_are_not_there(formula, holds):
+    """They are 0, also a parameter that has the same value in each process."""
+    text = "proctype P(byte n) { n > 0 } init { run P(2); run P(3) }"
+    model = read(f"{text} ltl p {{ {formula} }}")
+    asked = {question.name: question.formula for question in model.own_questions}
+    assert (check(model, asked["p"]).verdict == "holds") == holds
+    assert (check(model, formula).verdict == "holds") == holds
+
+
+@pytest.mark.parametrize(
     ("formula", "verdict"),
     [
         ("[] ((!z) == 0)", "violated"),
