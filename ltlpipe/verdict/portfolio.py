@@ -120,6 +120,7 @@ FREE_WAITING = 200_000.0
 A new worker takes longer for a translation than a warm one: below this, turns do not
 depend on it.
 """
+# But what is left to workers, from `WAITED` on, does.
 
 
 WAITED = 60_000.0

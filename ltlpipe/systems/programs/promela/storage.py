@@ -54,7 +54,8 @@ FAULTS = {
     BLOCKED: "a d_step that blocks behind its first statement",
     FULL: "more processes than there is room for",
     TRACE: (
-        "a channel used otherwise than the trace allows, or as two of its events say"
+        "a channel used otherwise than the trace allows, or a message that two of its "
+        "events match"
     ),
     NO_CHANNEL: (
         "a channel that has not been initialised, has other fields, or was that of a "
