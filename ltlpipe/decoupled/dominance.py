@@ -12,7 +12,7 @@ Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
 omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 3.1, dominance pruning;
 the source does not say how dominating states are found.
 
-Invariants (asserted by `assert_consistent`): every row is in exactly one leaf, on the
+Invariants (asserted by `tests.invariants`): every row is in exactly one leaf, on the
 right side of every inner node above it; the union of a node is the union of its rows;
 a leaf has at most `LEAF_ROWS` rows.
 
@@ -50,7 +50,6 @@ ANY = np.iinfo(np.int32).max
 _COUNTED = (Reg.DUPLICATES, Reg.DOMINATED, Reg.COVERED, Reg.NODES_SEEN, Reg.COMPARED)
 _FIRST_ROWS = 1 << 8
 _ONE = np.uint64(1)
-_WORD_BITS = 64
 
 
 class Visited(NamedTuple):
@@ -317,22 +316,3 @@ class VisitedSets:
         nodes = (arrays.bit, arrays.child, arrays.size, arrays.pending, arrays.union)
         needed = int(self.registers[Reg.NODES]) + 3
         lengthen(nodes, needed, limit - self.memory_bytes)
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states; for tests."""
-        nodes, rows, n = self.arrays, self.arrays.store.rows, self.n_stored
-        groups = [(0, np.arange(n))] if n else []  # nodes, and what has to be below
-        for node, below in groups:  # grows while it is read
-            union = np.bitwise_or.reduce(rows[below], axis=0)
-            assert np.array_equal(union, nodes.union[node])
-            bit, child = int(nodes.bit[node]), int(nodes.child[node])
-            if bit >= 0:
-                side = rows[below, bit // _WORD_BITS] >> np.uint64(bit % _WORD_BITS)
-                groups += [(child + k, below[side & _ONE == k]) for k in range(2)]
-                continue
-            known = []
-            while child >= 0:
-                known.append(child)
-                child = int(nodes.next_row[child])
-            assert sorted(known) == below.tolist()
-            assert len(known) == nodes.size[node] <= LEAF_ROWS

@@ -174,10 +174,6 @@ class StoredSearch(Resumable):
         """Return what only this algorithm counts."""
         return {name: int(self.registers[r]) for name, r in self.counts.items()}
 
-    @abstractmethod
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states; for tests."""
-
     def _needed(self, register: IntEnum, registers: np.ndarray) -> int:
         """Return the entries that one more expansion can need in all."""
         more = self._branching + 2 if register in self.waiting else 1

@@ -174,12 +174,6 @@ class Exploration(_InOrder):
         """Return what only this algorithm counts."""
         return {"fin_transitions": self.fin_transitions}
 
-    def assert_consistent(self) -> None:
-        """Check that what is expanded is stored, and what is counted generated."""
-        registers = self.registers
-        assert 0 <= registers[Reg.VISITED] <= registers[Reg.STORED]
-        assert 0 <= self.fin_transitions <= registers[Reg.TRANSITIONS]
-
 
 class DeadlockSearch(Exploration):
     """A search for a state without successors in progress."""
@@ -389,15 +383,3 @@ class Recording(_InOrder):
         """Expand at most so many levels, and return before that after some."""
         self.registers[Breadth.MOST_LEVELS] = most_levels
         self.registers[Breadth.NEXT_STOP] = next_stop
-
-    def assert_consistent(self) -> None:
-        """Check that levels and transitions are in order, and lead to stored states."""
-        arrays, registers, n = self.arrays, self.registers, self.n_stored
-        ends = arrays.ends[: registers[Reg.VISITED]]
-        assert (np.diff(ends, prepend=0) >= 0).all()
-        assert not len(ends) or ends[-1] == self.n_transitions
-        dst = arrays.dst[: self.n_transitions]
-        assert not len(dst) or 0 <= dst.min() <= dst.max() < n
-        assert (np.diff(arrays.levels[: registers[Breadth.N_LEVELS]]) > 0).all()
-        if arrays.parent is not None:
-            assert (arrays.parent[1:n] < np.arange(1, n)).all()

@@ -22,7 +22,7 @@ State Equation", Fundamenta Informaticae 47, 2001 (plans: Parikh vectors); lengt
 Differences from the sources: best first by one path that goes back at random, not by a
 queue of markings, which long rows leave no room for.
 
-Invariants, asserted by `assert_consistent`: what is kept up to date is what the marking
+Invariants, asserted by `tests.invariants`: what is kept up to date is what the marking
 says, and the marking what the steps lead to.
 
 Cost: beside the tables of the net some 36 bytes per step of the longest walk.
@@ -562,32 +562,3 @@ class NetWalks(Resumable):
         """Return the actions of the run that was found, int32[n], and its prefix."""
         actions = self.walk.actions[: self.walk.at[At.STEPS]].copy()
         return actions, int(self.registers[Reg.CLOSING])
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states, and that tables agree."""
-        frame, walk = self.frame, self.walk
-        steps = int(walk.at[At.STEPS])
-        if not walk.at[At.WALKS]:
-            return
-        marking = frame.initial.copy()
-        values = frame.values.copy()
-        for action in walk.actions[:steps].tolist():
-            if action >= 0:
-                own = slice(frame.change_first[action], frame.change_first[action + 1])
-                marking[frame.change_place[own]] += frame.change[own]
-                own = slice(frame.row_first[action], frame.row_first[action + 1])
-                values[frame.row[own]] += frame.row_change[own]
-        assert walk.marking.tolist() == marking.tolist()
-        assert walk.values.tolist() == values.tolist()
-        users = np.repeat(np.arange(len(marking)), np.diff(frame.user_first))
-        lacks = frame.user[marking[users] < frame.user_needs]
-        lacking = np.bincount(lacks, minlength=len(walk.lacking))
-        assert walk.lacking.tolist() == lacking.tolist()
-        enabled = walk.enabled[: walk.at[At.N_ENABLED]]
-        assert sorted(enabled.tolist()) == np.flatnonzero(lacking == 0).tolist()
-        holds = np.r_[
-            values <= 0, walk.held[len(values) :] >= frame.least[len(values) :]
-        ]
-        nodes = np.repeat(np.arange(len(holds)), np.diff(frame.parent_first))
-        held = np.bincount(frame.parent[holds[nodes]], minlength=len(holds))
-        assert walk.held.tolist() == held.tolist()

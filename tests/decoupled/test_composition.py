@@ -23,6 +23,7 @@ from tests.decoupled.examples import figure_4_left, figure_4_right, figure_8
 from tests.decoupled.jobs import decoupled_of
 from tests.decoupled.reference import LargestFirst
 from tests.hypothesis_strategies import networks
+from tests.invariants import assert_consistent
 
 NETWORKS = networks(
     max_components=4, max_states=5, max_transitions=9, internal=("d",), acceptance=True
@@ -48,7 +49,7 @@ def run(network, *, limits=None, budget=None):
     search = DecoupledNDFS(decoupled._replace(tables=tables))
     search.outer.n_table_words = 0  # no table of members
     outcome = drive(search, limits or Limits(), max_budget=budget)
-    search.visited.assert_consistent()
+    assert_consistent(search.visited)
     return search, outcome
 
 
@@ -86,7 +87,7 @@ def test_dominating_rows_against_a_linear_scan(n_bits, n_words, seed):
             n_duplicates += bool(np.all(matrix == rows[i], axis=1).any())
         else:
             known.append(i)
-    visited.assert_consistent()
+    assert_consistent(visited)
     assert visited.n_stored == len(known)
     statistics = visited.statistics()
     assert statistics["duplicates"] == n_duplicates

@@ -24,6 +24,7 @@ from tests.decoupled.examples import (
 from tests.decoupled.jobs import decoupled_of
 from tests.decoupled.reference import LargestFirst
 from tests.hypothesis_strategies import networks
+from tests.invariants import assert_consistent
 from tests.oracles import accepting_run_exists
 
 NETWORKS = networks(
@@ -37,8 +38,8 @@ def run(network, *, stack=False, budget=None, limits=None, covering=False):
         for boxes in (search.outer, search.inner):
             boxes.add_table(math.inf)
     outcome = drive(search, limits or Limits(), max_budget=budget)
-    search.visited.assert_consistent()
-    search.inner.visited.assert_consistent()
+    assert_consistent(search.visited)
+    assert_consistent(search.inner.visited)
     return search, outcome
 
 

@@ -22,6 +22,7 @@ from tests.complete_searches import Limits, drive
 from tests.decoupled.jobs import decoupled_of, extracted
 from tests.decoupled.reference import Composition
 from tests.hypothesis_strategies import networks
+from tests.invariants import assert_consistent
 from tests.oracles import satisfies, spot_verdict
 
 NETWORKS = networks(max_components=4, max_states=5, max_transitions=9, internal=("d",))
@@ -53,13 +54,13 @@ def run(network, monitor, *, budget=None, limits=None, n_levels=0):
     if n_levels != 0:
         search.registers[Reg.TURN] = 1  # small networks are counted, too
     outcome = drive(search, limits or Limits(), max_budget=budget)
-    assert_consistent(search)
+    assert_places(search)
     return search, outcome
 
 
-def assert_consistent(search):
+def assert_places(search):
     """Live states have their places, roots ascend, others are dead or unknown."""
-    search.visited.assert_consistent()
+    assert_consistent(search.visited)
     registers, parts = search.registers, search.arrays
     n_live, n_roots = int(registers[Reg.COUNT]), int(registers[Reg.N_ROOTS])
     live = parts.live[:n_live]

@@ -16,6 +16,7 @@ from ltlpipe.search.registers import Status
 from tests.complete_searches import Limits, drive
 from tests.decoupled.jobs import decoupled_of, trace_of
 from tests.hypothesis_strategies import networks
+from tests.invariants import assert_consistent
 from tests.oracles import compose
 
 NETWORKS = networks(max_components=4, max_states=4, max_transitions=8, internal=("d",))
@@ -71,7 +72,7 @@ def test_where_a_step_stops_changes_nothing(network, data, budget):
     )
     ended = drive(cut, Limits(), max_budget=budget)
     assert ended == drive(uncut, Limits())
-    cut.visited.assert_consistent()
+    assert_consistent(cut.visited)
     assert cut.visited.n_stored == uncut.visited.n_stored
     if ended.status == Status.FOUND:
         assert cut.labels() == uncut.labels()

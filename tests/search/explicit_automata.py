@@ -19,6 +19,7 @@ from ltlpipe.search.product import Setting
 from ltlpipe.search.registers import Reg, Status
 from tests.complete_searches import Limits, drive
 from tests.hypothesis_strategies import mark_sets
+from tests.invariants import assert_consistent
 from tests.oracles import reaches
 from tests.packed import pack
 
@@ -234,7 +235,7 @@ def outcome_of(search: Any, max_budget: int | None = None) -> Run:
 
     def check(states: int, depth: int) -> None:
         if search.registers[Reg.TOP] or search.registers[Reg.DEPTH]:
-            search.assert_consistent()
+            assert_consistent(search)
 
     small = max_budget is not None
     outcome = drive(

@@ -21,6 +21,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.strategies import explicit as strategy
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
+from tests.invariants import assert_consistent
 from tests.search.explicit_automata import (
     automata,
     explicit,
@@ -346,7 +347,7 @@ def test_long_paths_grow_the_stack():
     search = BitstateSE05(problem_of(explicit(n, edges, {n - 1}, weak=False)), 8.0)
 
     assert drive(search, Limits()).status == Status.FOUND
-    search.assert_consistent()
+    assert_consistent(search)
     assert search.memory_bytes < 11 * MIB
     lasso = jobs.run(search.lasso())
     assert len(lasso.prefix) == n - 1

@@ -16,6 +16,7 @@ from ltlpipe.search.scc.scc_enumeration import SCCs
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks
+from tests.invariants import assert_consistent
 from tests.oracles import compose, reaches
 from tests.packed import pack
 
@@ -60,7 +61,7 @@ def test_where_a_step_stops_changes_nothing(network, budget):
     search = SCCs(problem)
 
     def check(states, depth):
-        search.assert_consistent()
+        assert_consistent(search)
 
     drive(search, Limits(), max_budget=budget, progress=check)
     sizes = search.table()["states"].tolist()

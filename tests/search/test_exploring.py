@@ -13,6 +13,7 @@ from ltlpipe.search.registers import Reg, Status
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import conditions
+from tests.invariants import assert_consistent
 from tests.search.explicit_automata import Explicit, automata, problem_of
 
 
@@ -44,7 +45,7 @@ def test_counts(automaton, data, budget):
         search,
         Limits(),
         max_budget=budget,
-        progress=lambda *_: search.assert_consistent(),
+        progress=lambda *_: assert_consistent(search),
     )
 
     states = reachable(automaton)
@@ -65,7 +66,7 @@ def test_recordings_are_those_of_one_state_at_a_time(automaton, budget):
     for most in (None, budget):
         recording = Recording(problem_of(automaton))
         drive(recording, Limits(), max_budget=most)
-        recording.assert_consistent()
+        assert_consistent(recording)
         arrays, n = recording.arrays, recording.n_stored
         m, levels = recording.n_transitions, recording.n_levels
         parts = (arrays.ends[:n], arrays.dst[:m], arrays.marks[:m])

@@ -26,6 +26,7 @@ from ltlpipe.verdict.inquiry import question_of
 from tests.complete_searches import Limits, drive
 from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import examples
+from tests.invariants import assert_consistent
 from tests.kernel_modes import INTERPRETED, checked, compiled, output
 from tests.random_nets import net_of, random_net
 from tests.structural.test_reduction import formulas_about
@@ -60,7 +61,7 @@ def test_what_is_kept_is_what_the_marking_says():
         for _ in range(40):
             if walks.step(rng.randint(1, 7)) != Status.RUNNING:
                 break
-            walks.assert_consistent()
+            assert_consistent(walks)
             marking = walks.walk.marking.tolist()
             told = [bool(evaluate(meaning, marking)) for meaning in meanings]
             letter = int(walks.walk.at[At.LETTER])

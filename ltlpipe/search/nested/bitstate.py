@@ -21,7 +21,7 @@ Differences from Fig. 3:
 - The order of ``post`` is "known states first", as in se05.  While the successors of a
   state wait, no more of them become cyan.
 
-Invariants, asserted by `assert_consistent`: the table of the path leads to exactly the
+Invariants, asserted by `tests.invariants`: the table of the path leads to exactly the
 blue frames.
 
 Cost: what is kept of visited states: three bits of an array for each, as many again if
@@ -537,14 +537,6 @@ class ApproximateSE05(Search):
     def statistics(self) -> dict[str, Any]:
         """Return what only this algorithm counts."""
         return super().statistics() | {"omitted": self.expected_omissions()}
-
-    def assert_consistent(self) -> None:
-        """Check that the table of the path has the blue frames, and no others."""
-        shared = self.flagged(Flag.SHARED)[: self.n_entered_frames]
-        slots = self.arrays.slots
-        id_mask = (1 << int(self.registers[Reg.ID_BITS])) - 1
-        blocks = (slots[slots != 0] & id_mask).astype(np.int64) - 1
-        assert sorted(blocks.tolist()) == (np.flatnonzero(~shared) // BLOCK).tolist()
 
 
 class BitstateSE05(ApproximateSE05):

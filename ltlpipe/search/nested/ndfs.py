@@ -52,7 +52,7 @@ Differences from the sources:
   what follows is said of the steps that the blue search took.
 
 Invariants, but of cvwy92: a state is cyan iff it has a blue marker on the stack
-(asserted by `assert_consistent`); while no red search runs, every successor of a red
+(asserted by `tests.invariants`); while no red search runs, every successor of a red
 state by a step that the blue search took is red.
 
 Cost: two bits of colour per state, two bytes more for "stored" ample sets; four bytes
@@ -415,13 +415,6 @@ class NestedDFS(Search):
         (row,) = rows_of(self.store, np.array([state]))
         return bool(accepts_row(problem.expand, problem.product, row))
 
-    def assert_consistent(self) -> None:
-        """Check that exactly the states with a blue frame are cyan."""
-        base = self.registers[Reg.RED_BASE] or self.registers[Reg.TOP]
-        blue = stack_frames(self.arrays.stack[:base])
-        cyan = np.flatnonzero(self.colours() == Colour.CYAN)
-        assert sorted(blue.tolist()) == cyan.tolist()
-
 
 class CVWY92(NestedDFS):
     """The search of Schwoon & Esparza 2005, Fig. 1."""
@@ -431,9 +424,6 @@ class CVWY92(NestedDFS):
 
     def _sweep(self) -> Iterator[None]:
         yield from ()  # a state waits for red whether or not blue has been there
-
-    def assert_consistent(self) -> None:
-        """Check nothing: a state does not say whether it is on the stack."""
 
 
 class HPY96(NestedDFS):

@@ -35,7 +35,7 @@ states on the blue stack have a colour of their own; and the order of ``post`` i
 The accepting run is then found by `ltlpipe.search.scc.couvreur99` among the
 states that are stored: it needs no more of them.
 
-Invariants, asserted by `assert_consistent`: a state is cyan iff it has a blue
+Invariants, asserted by `tests.invariants`: a state is cyan iff it has a blue
 marker on the stack.
 
 Cost: per state two bits of colour and a bit per mark, rounded up to a power of
@@ -67,7 +67,6 @@ from ltlpipe.search.stacks import (
     read_marks,
     set_colour,
     sets_of,
-    stack_frames,
     unpacked_colours,
     write_marks,
 )
@@ -290,10 +289,3 @@ class Tauriainen03(Search):
         from ltlpipe.search.scc.couvreur99 import Couvreur99
 
         return (yield from Couvreur99.retrace(self))
-
-    def assert_consistent(self) -> None:
-        """Check that exactly the states with a blue frame are cyan."""
-        base = self.registers[RedReg.POST_BASE] or self.registers[Reg.TOP]
-        blue = stack_frames(self.arrays.stack[:base])
-        cyan = np.flatnonzero(self.colours() == Colour.CYAN)
-        assert sorted(blue.tolist()) == cyan.tolist()

@@ -37,7 +37,7 @@ Differences from the source:
 - With the rule `twice`, ``remove`` shares the stack with the search.  A state is marked
   as removed when it is put there, so it is put there once.
 
-Invariants, asserted by `assert_consistent`: each number from 1 to COUNT is either
+Invariants, asserted by `tests.invariants`: each number from 1 to COUNT is either
 dead or that of exactly one live state; roots and dead intervals ascend.  Of
 couvreur99-fig5: while nothing is being removed, the states with a positive number are
 those whose SCC is not complete, and roots ascend.
@@ -493,25 +493,6 @@ class Couvreur99(Search):
         clause = implied_clause(self.problem, int(self.arrays.root_marks[root]))
         finder = PathFinder(self, held_bytes)
         return (yield from finder.lasso_in(self.accepting_scc(), clause))
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states."""
-        roots = self.arrays.roots[: self.registers[Reg.N_ROOTS]]
-        assert (np.diff(roots) > 0).all()
-        if self.registers[SccReg.REMOVE_BASE] > 0:
-            return
-        numbers = self.arrays.numbers[: self.n_stored]
-        live = np.sort(numbers[(numbers > 0) & ~self._dead(numbers)])
-        assert set(roots.tolist()) <= set(live.tolist())
-        if self.arrays.dead is None:
-            assert len(np.unique(live)) == len(live)
-            return
-        every = np.arange(1, int(self.registers[Reg.COUNT]) + 1)
-        assert live.tolist() == every[~self._dead(every)].tolist()
-        n_dead = self.registers[SccReg.N_DEAD]
-        first, last = (interval[:n_dead] for interval in self.arrays.dead)
-        assert (first <= last).all()
-        assert (first[1:] > last[:-1] + 1).all()
 
 
 class Couvreur99Fig5(Couvreur99):

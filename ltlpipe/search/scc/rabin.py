@@ -38,7 +38,7 @@ state lies on no cycle of the property automaton that satisfies the pair.
 `Reg.VISITED` counts the states that the first pair has entered, which are all, and
 `Reg.REENTERED` those that the others enter once more.
 
-Invariants, asserted by `assert_consistent`: those of couvreur99; states that have been
+Invariants, asserted by `tests.invariants`: those of couvreur99; states that have been
 noted are on the list.
 
 Cost: as couvreur99, and four bytes per state on Fstates; per pair at most one look at
@@ -242,16 +242,6 @@ class Rabin(Couvreur99):
             "searches": self.n_rounds - len(self._rounds),
             "reentered": int(self.registers[Reg.REENTERED]),
         }
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states."""
-        super().assert_consistent()
-        if self.arrays.fin is None:
-            return
-        numbers = self.arrays.numbers[: self.n_stored]
-        listed = self.arrays.fin.states[: self.registers[Reg.N_FSTATES]]
-        assert len(np.unique(listed)) == len(listed)
-        assert set(np.flatnonzero(numbers == NOTED)) <= set(listed.tolist())
 
 
 class RabinParallel(Rabin):

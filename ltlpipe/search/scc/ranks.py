@@ -36,7 +36,7 @@ also:
   noted with c: marks that are taken off are those of all transitions from s, or none.
   Else t has a lower rank than c and adds nothing.
 
-Invariants of the search, asserted by `assert_consistent`: the numbers of live states
+Invariants of the search, asserted by `tests.invariants`: the numbers of live states
 are 1 to COUNT, as the stack has them; roots ascend.
 
 Cost: linear in the transitions for each clause; 40 bytes per state.  Of the search:
@@ -241,15 +241,6 @@ class RankedSearch(Couvreur99):
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         return (yield from Couvreur99.retrace(self))
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states."""
-        super().assert_consistent()
-        count = int(self.registers[Reg.COUNT])
-        assert self.arrays.ranks is not None
-        live = self.arrays.ranks.live[:count]
-        assert self.arrays.numbers[live].tolist() == list(range(1, count + 1))
-        assert (self.arrays.numbers[: self.n_stored] > 0).sum() == count
 
 
 def clause_of(problem: Problem) -> Clause | None:

@@ -25,7 +25,7 @@ Differences from the sources:
 - The argument ``goal`` of a call is the last accepting state on the path, so a
   stack of the accepting ones takes its place.
 
-Invariants, asserted by `assert_consistent`: the number of a state is its place
+Invariants, asserted by `tests.invariants`: the number of a state is its place
 in Current, or it is unknown or removed; a lowlink is at most the place it is
 kept at.
 
@@ -276,18 +276,6 @@ class Tarjan72(Search):
             True
         )
         return (yield from PathFinder(self).lasso_in(inside))
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states."""
-        n_current = int(self.registers[TarjanReg.N_CURRENT])
-        places = np.arange(1, n_current + 1)
-        numbers = self.arrays.numbers[: self.n_stored]
-        current = self.arrays.current[:n_current]
-        assert numbers[current].tolist() == places.tolist()
-        assert sorted(numbers[numbers > 0].tolist()) == places.tolist()
-        assert (self.arrays.lowlinks[:n_current] <= places).all()
-        path = self.arrays.path[: self.registers[Reg.DEPTH]]
-        assert (np.diff(path) > 0).all()
 
 
 class GV04(Tarjan72):

@@ -46,7 +46,7 @@ complete; the states of an SCC that is taken apart stay where they are in Curren
 and the searches inside put theirs behind.  A state that waits for a search on level
 l >= 1 has the number ``WAITING - l``.
 
-Invariants, asserted by `assert_consistent`: the number of a state in Current, above
+Invariants, asserted by `tests.invariants`: the number of a state in Current, above
 the part that is taken apart, is its place; roots ascend; every level lies within
 Current, behind the level before.
 
@@ -614,21 +614,3 @@ class Tela(Search):
         waiting = [one for one in self.passes if one.registers is not None]
         running = self.passes and self.passes[self._number].registers is None
         return len(waiting) + bool(running)
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states."""
-        registers, arrays = self.registers, self.arrays
-        level, n_current = registers[[TelaReg.LEVEL, TelaReg.N_CURRENT]].tolist()
-        numbers = arrays.numbers[: self.n_stored]
-        roots = arrays.roots[: registers[Reg.N_ROOTS]]
-        assert (np.diff(roots) > 0).all()
-        live = np.ones(n_current, dtype=np.bool_)
-        end = 0
-        for fields in arrays.levels[1 : level + 1]:
-            assert end <= fields[Level.BEGIN] < fields[Level.END] <= n_current
-            end = int(fields[Level.END])
-            if not registers[TelaReg.IS_CHOOSING] or end < n_current:
-                live[fields[Level.BEGIN] : end] = False
-        places = np.flatnonzero(live)
-        if not registers[TelaReg.IS_CHOOSING]:
-            assert (numbers[arrays.current[places]] == places + 1).all()

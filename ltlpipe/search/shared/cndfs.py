@@ -24,7 +24,7 @@ are set by an atomic or, which all workers see in one order.  The search is over
 the blue searches of *all* workers have ended: a state is blue before its red search is
 over.
 
-Invariants, asserted by `assert_consistent` between calls: no row is stored twice; the
+Invariants, asserted by `tests.invariants` between calls: no row is stored twice; the
 states that are cyan for a worker are those of the frames on its stack; what is red is
 blue or has been entered by a red search.
 
@@ -62,7 +62,6 @@ from ltlpipe.search.stacks import (
     colour_of,
     marker,
     set_colour,
-    unpacked_colours,
 )
 from ltlpipe.search.store import Worker, lacks_ids_or_room
 from ltlpipe.search.union_find import NONE
@@ -286,17 +285,3 @@ class CNDFS(SharedSearch):
         return (
             yield from PathFinder(self).lasso_through(int(self.registers[Reg.CLOSING]))
         )
-
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states."""
-        super().assert_consistent()
-        n = self.n_stored
-        known = self.arrays.known[:n]
-        assert (known[known & BLUE != 0] & MET != 0).all()
-        assert (known[known & RED != 0] & MET != 0).all()
-        for arrays in self._of_workers:
-            entries = arrays.stack[: arrays.own[Reg.TOP]].astype(np.int64)
-            frames = (-1 - entries[entries < 0]) >> 1
-            colours = unpacked_colours(arrays.colours, n)
-            cyan = np.flatnonzero(colours == Colour.CYAN)
-            assert sorted(frames.tolist()) == cyan.tolist()

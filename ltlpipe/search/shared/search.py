@@ -346,11 +346,3 @@ class SharedSearch(Search):
         for first, last in holes(self._owns):
             is_stored[first:last] = False
         return is_stored
-
-    def assert_consistent(self) -> None:
-        """Check that no row is stored twice, and that each has a slot."""
-        slots = self.store.slots
-        mask = np.uint32((1 << int(self.registers[Reg.ID_BITS])) - 1)
-        ids = np.sort((slots[slots != 0] & mask).astype(np.int64) - 1)
-        assert ids.tolist() == np.flatnonzero(self._is_stored()).tolist()
-        assert len(np.unique(self.store.rows[ids], axis=0)) == len(ids)

@@ -45,7 +45,7 @@ a state makes it a tombstone.
 Whether a worker was in a set already follows from its first atomic or of its own bit
 alone: a root above may hold this bit because another worker has just carried it there.
 
-Invariants, asserted by `assert_consistent` between calls: no row is stored twice;
+Invariants, asserted by `tests.invariants` between calls: no row is stored twice;
 each live set has a live state, its lists are cyclic and hold its live states; all
 successors of states of dead sets are in dead sets.
 
@@ -65,7 +65,7 @@ import numpy as np
 from ltlpipe.automata.conditions import TRUE
 from ltlpipe.por.component_sets import Reduction
 from ltlpipe.por.stubborn_sets import with_own_buffers
-from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.atomics import (
     fetch_add,
     fetch_or,
@@ -104,7 +104,6 @@ from ltlpipe.search.stacks import read_marks, sets_of, write_marks
 from ltlpipe.search.store import Worker, lacks_ids_or_room
 from ltlpipe.search.union_find import (
     HIGH,
-    LOCK,
     LOW,
     MARKS_SHIFT,
     NONE,
@@ -457,51 +456,7 @@ class UFSCC(SharedSearch):
         """Return what only this algorithm counts."""
         return {**super().statistics(), "sccs": int(self.registers[Worker.N_SCCS])}
 
-    def assert_consistent(self) -> None:
-        """Check the invariants that the module states."""
-        super().assert_consistent()
-        roots = complete(self.roots())
-        assert_whole(self._words(0), self._words(1), roots, self._of_round())
-
     def _of_round(self) -> np.ndarray:
         """Return bool[n_stored]: the states that this round has entered."""
         is_child = self._words(0) & LOW != 0
         return np.asarray(is_child | (self.sets() & WORKERS != 0))
-
-
-def assert_whole(
-    parent: np.ndarray, following: np.ndarray, roots: np.ndarray, visited: np.ndarray
-) -> None:
-    """Check sets and lists; no worker is at work.
-
-    `parent` and `following` uint32[n] are words of nodes, `roots` int64[n] those of the
-    sets of all states, `visited` bool[n] says which are to be looked at.
-    """
-    n = len(parent)
-    assert not (parent & LOCK)[visited].any()
-    assert not (following & LOCK)[visited].any()
-    is_tombstone = (following & HIGH) != 0
-    dead = (parent & HIGH != 0)[roots]
-    places = (following & LOW).astype(np.int64)
-    behind = np.where(places == 0, np.arange(n), places - 1)
-    assert (roots[behind] == roots)[visited].all()  # lists stay in their sets
-    live = visited & ~is_tombstone
-    assert not (live & dead).any()
-    for state in np.flatnonzero(live).tolist():
-        on_list = cycle_from(behind, state)
-        members = set(np.flatnonzero(live & (roots == roots[state])).tolist())
-        assert members <= on_list
-    has_live = np.zeros(n, dtype=np.bool_)
-    has_live[roots[live]] = True
-    assert (has_live | dead | ~visited)[roots[visited]].all()
-
-
-def cycle_from(behind: np.ndarray, state: int) -> set[int]:
-    """Return the states on a cyclic list; it comes back to where it began."""
-    seen: list[int] = []
-    place = state
-    while place not in seen:
-        seen.append(place)
-        place = int(behind[place])
-    assert place == state
-    return set(seen)

@@ -50,7 +50,7 @@ Differences from the source:
 - An alarm is realised by sets inside of those of the stack, not by their states one by
   one (Sec. 5).
 
-Invariants, asserted by `PowersetSearch.assert_consistent`: the numbers of active sets
+Invariants, asserted by `tests.invariants`: the numbers of active sets
 are their places on the stack of active sets, plus 1; roots are active and ascend; what
 is in a chain of the index has been visited.
 

@@ -343,23 +343,3 @@ class PowersetSearch(StoredSearch):
             found["inside_states"] = inside if before is None else before
             found["realised"] = int(self.has_found and before is None)
         return found
-
-    def assert_consistent(self) -> None:
-        """Check the invariants of `inclusion_checks`."""
-        arrays, registers = self.arrays, self.registers
-        count, n_roots = int(registers[Reg.COUNT]), int(registers[Reg.N_ROOTS])
-        active = arrays.active[:count]
-        assert np.array_equal(arrays.numbers[active], np.arange(1, count + 1))
-        assert np.count_nonzero(arrays.numbers[: self.n_stored] > 0) == count
-        roots = arrays.roots[:n_roots]
-        assert (np.diff(roots) > 0).all()
-        assert n_roots == 0 or (roots[0] == 1 and roots[-1] <= count)
-        listed = []
-        for first in arrays.chains.heads.tolist():
-            while first:
-                listed.append(first - 1)
-                first = int(arrays.chains.following[first - 1])
-        assert len(set(listed)) == len(listed)
-        if registers[Reg.KIND] != TEC:
-            assert set(active.tolist()) <= set(listed)
-        assert (arrays.numbers[listed] != 0).all()

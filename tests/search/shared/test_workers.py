@@ -27,6 +27,7 @@ from ltlpipe.search.shared.ufscc import UFSCC
 from ltlpipe.search.store import Worker
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
+from tests.invariants import assert_consistent
 from tests.kernel_modes import INTERPRETED as AS_PYTHON
 from tests.kernel_modes import output
 from tests.packed import pack
@@ -57,7 +58,7 @@ def checked(search):
 
     def step_and_check(budget):
         status = step(budget)
-        search.assert_consistent()
+        assert_consistent(search)
         return status
 
     search.step = step_and_check

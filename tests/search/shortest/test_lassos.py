@@ -19,6 +19,7 @@ from ltlpipe.search.exploring import Recording
 from ltlpipe.search.shortest_lassos import shortest_in
 from tests.complete_searches import drive
 from tests.example_counts import examples
+from tests.invariants import assert_consistent
 from tests.search.explicit_automata import Explicit, automata, explicit, problem_of
 from tests.search.test_emerson_lei import conditioned
 
@@ -70,7 +71,7 @@ def recorded(automaton, levels=FAR, stop=0, max_budget=None):
     recording = Recording(problem_of(automaton))
     recording.stop_at(levels, stop)
     drive(recording, Limits(), max_budget=max_budget)
-    recording.assert_consistent()
+    assert_consistent(recording)
     return recording
 
 

@@ -17,6 +17,7 @@ from ltlpipe.symmetry.sets.powerset_search import FEW_INSIDE, KINDS, PowersetSea
 from ltlpipe.symmetry.sets.runs import FRONT_BYTES, SetRuns
 from tests.complete_searches import Limits, drive
 from tests.example_counts import at_least, examples
+from tests.invariants import assert_consistent
 from tests.symmetry.sets.explicit import explicit_powerset, states_of
 from tests.symmetry.sets.reference import Reference, random_sets
 from tests.symmetry.sets.test_explicit import explicit
@@ -43,7 +44,7 @@ def run(automaton, name):
     outcome = drive(search, Limits())
     assert outcome.reason is None
     assert outcome.status in (Status.FOUND, Status.EMPTY)
-    search.assert_consistent()
+    assert_consistent(search)
     return outcome.status == Status.FOUND, search
 
 
@@ -52,7 +53,7 @@ def run_in_steps(automaton, name):
     search = PowersetSearch(automaton, name)
     while True:
         status = search.step(1)
-        search.assert_consistent()
+        assert_consistent(search)
         if status == Status.GROW:
             list(search.grow(float("inf")))
         elif status != Status.RUNNING:
@@ -205,7 +206,7 @@ def test_budgets_count_successors(name):
         while status in (Status.RUNNING, Status.GROW):
             before = int(search.registers[Reg.TRANSITIONS])
             status = search.step(budget)
-            search.assert_consistent()
+            assert_consistent(search)
             most = max(most, int(search.registers[Reg.TRANSITIONS]) - before)
             if status == Status.GROW:
                 list(search.grow(float("inf")))

@@ -17,6 +17,7 @@ from ltlpipe.symmetry.sets.inclusion_checks import REMOVED
 from ltlpipe.symmetry.sets.powerset_search import KINDS, PowersetSearch
 from ltlpipe.symmetry.sets.runs import SetRuns
 from tests.complete_searches import Limits, drive
+from tests.invariants import assert_consistent
 from tests.symmetry.sets.explicit import explicit_powerset, states_of
 from tests.symmetry.sets.properties import Called, Underlying, assert_powerset
 from tests.symmetry.sets.reference import Plain, Reference, Sets
@@ -59,7 +60,7 @@ def searched(automaton, name):
     """A search driven to its end, which is a cycle."""
     search = PowersetSearch(automaton, name)
     assert drive(search, Limits()).status == Status.FOUND
-    search.assert_consistent()
+    assert_consistent(search)
     return search
 
 
