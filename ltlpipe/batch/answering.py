@@ -349,16 +349,18 @@ def failed_row(
     }
 
 
+_REASONS = {
+    UnsupportedError: UNSUPPORTED,
+    ReplayError: CRASH,
+    LtlpipeError: INPUT_ERROR,  # of all other kinds
+}
+
+
 def _reason_of(error: Exception) -> str:
     if isinstance(error, StoppedError):
         return error.reason
-    if isinstance(error, UnsupportedError):
-        return UNSUPPORTED
-    if isinstance(error, ReplayError):
-        return CRASH
-    if isinstance(error, LtlpipeError):
-        return INPUT_ERROR
-    return MEMORY if is_out_of_memory(error) else BUG
+    known = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
+    return next(known, MEMORY if is_out_of_memory(error) else BUG)
 
 
 # --- in a worker ------------------------------------------------------------

@@ -134,14 +134,16 @@ _OF_TASK = ("run", "system", "formula_id", "formula", "expected", "title")
 """The columns that a result has from the task that lists it."""
 
 
-def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Return the rows of `results` for which an expression is true.
+def filtered(frame: pd.DataFrame, where: str | None) -> pd.DataFrame:
+    """Return the rows of `results` for which an expression is true; all without one.
 
     `where` is in the syntax of `pandas.DataFrame.query`; if it is missing because a
     value is, it counts as false.  Times are written without their zone, which is UTC.
     """
     import pandas as pd
 
+    if where is None:
+        return frame
     # Expressions of pandas compare texts with times without a zone only.
     zoned = frame.select_dtypes("datetimetz")
     times = {str(c): zoned[c].dt.tz_localize(None) for c in zoned}

@@ -442,9 +442,8 @@ def _mismatch(said: Mapping[str, Any]) -> str | None:
         return "half of a lasso is missing"
     if steps is not None and (verdict != VIOLATED or reason is not None):
         return f"{verdict!r} with a lasso"
-    if reason is None or verdict == UNKNOWN:
-        return None
-    if verdict == VIOLATED and reason == LASSO_LIMIT:
+    is_allowed = verdict == UNKNOWN or (verdict, reason) == (VIOLATED, LASSO_LIMIT)
+    if reason is None or is_allowed:
         return None
     return f"{verdict!r} for the reason {reason!r}"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import (
@@ -248,10 +249,9 @@ def n_pairs(acceptance: str | None) -> int | None:
     condition = parse_condition(acceptance)
     if acceptance == "f" or has_shape(condition, Shape.GENERALISED_BUCHI):
         return None
-    try:
+    with suppress(UnsupportedError):  # there are too many
         return len(normal_form(condition))
-    except UnsupportedError:  # there are too many
-        return None
+    return None
 
 
 def json_list(texts: Iterable[str | None]) -> str:

@@ -199,9 +199,7 @@ def hoa_of(
         Whether letter i is the set of the propositions k for all bits k of i; else
         letter k + 1 is proposition k alone, and letter 0 none.
     """
-    condition = table.condition
-    if condition is None:
-        condition = generalised_buchi(table.n_marks)
+    condition = table.condition or generalised_buchi(table.n_marks)
     names = " ".join(quoted(name) for name in propositions)
     return "\n".join(
         [

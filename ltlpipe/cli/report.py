@@ -197,9 +197,7 @@ def _draw(
     from ltlpipe.report import plots
 
     plots.plottable(out)
-    frame = results_of(results)
-    if where is not None:
-        frame = filtered(frame, where)
+    frame = filtered(results_of(results), where)
     columns = None if by is None else names_in(by)
     try:
         figure = getattr(plots, kind)(frame, by=columns, **how)

@@ -88,9 +88,7 @@ def results(
     if witnesses and group is not None:
         raise typer.BadParameter("--witnesses does not go with --group")
     refuse_overwriting({"--out": out}, [store])
-    frame = results_of(store)
-    if where is not None:
-        frame = filtered(frame, where)
+    frame = filtered(results_of(store), where)
     if witnesses:
         from ltlpipe.batch.shared_runs import origins_of, represented
 

@@ -123,11 +123,6 @@ class GraphQuestion(Question):
         self.known = known_names(system.propositions, asked, options, "proposition")
 
     @property
-    def stutters(self) -> bool:
-        """Whether a state without successors repeats itself for ever."""
-        return self.options.stutters
-
-    @property
     def ignores_finite_runs(self) -> bool:
         """Whether runs that end do not count; automata have infinite words only."""
         return self.system.is_kripke and not self.stutters

@@ -145,11 +145,6 @@ class NetworkQuestion(Question):
         if options.finite and END not in self.actions:
             self.actions.append(END)
 
-    @property
-    def stutters(self) -> bool:
-        """Whether a state without successors repeats itself for ever."""
-        return self.options.stutters
-
     def about(self, network: Network) -> NetworkQuestion:
         """Return the same question about a network in the place of this one.
 

@@ -197,9 +197,9 @@ class Question(ABC):
         self._facts_of: str | None = None  # of a substitute: what has made its system
 
     @property
-    @abstractmethod
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
+        return self.options.stutters
 
     @property
     def ignores_finite_runs(self) -> bool:

@@ -27,6 +27,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
+from ltlpipe.batch.results import filtered
 from ltlpipe.batch.table import actions_in, from_frame
 from ltlpipe.report.lasso_pictures import (
     Pictures,
@@ -110,10 +111,7 @@ def write_report(
         `path` cannot be read or has no results, or `out` cannot be written.
     """
     source = read_source(path)
-    if where is not None:
-        from ltlpipe.batch.results import filtered
-
-        source = source._replace(frame=filtered(source.frame, where))
+    source = source._replace(frame=filtered(source.frame, where))
     text = page(source, title or f"Report of {source.name}", where=where)
     # Names of files and arguments of programs need not be text.
     write_text(out, text.encode(errors="backslashreplace").decode())

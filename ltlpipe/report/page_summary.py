@@ -424,11 +424,10 @@ def _heads(keys: list[Any]) -> list[tuple[str, str]]:
     texts = [str(key) for key in keys]
     files = {text.rpartition(":")[0] for text in texts}
     numbered = all(text.rpartition(":")[2].isdecimal() for text in texts)
-    found = []
-    for text in texts:
-        name = text.rpartition(":")[2] if len(files) == 1 and numbered else text
-        found.append((short(name, _HEAD), text))
-    return found
+    names = texts
+    if len(files) == 1 and numbered:
+        names = [text.rpartition(":")[2] for text in texts]
+    return [(short(name, _HEAD), text) for name, text in zip(names, texts, strict=True)]
 
 
 NEEDED = ("system", "formula", "verdict")

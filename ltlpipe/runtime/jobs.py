@@ -284,6 +284,13 @@ def imported(*names: str) -> Job[None]:
             yield Progress("loading", waits=(reading,), loading=True)
 
 
+def reserved(phase: str, memory_bytes: float) -> Job[None]:
+    """Ask for memory; raise StoppedError if there is not so much."""
+    grant = yield Progress(phase, memory_bytes=memory_bytes)
+    if memory_bytes > grant.memory_bytes:
+        raise StoppedError(MEMORY)
+
+
 def run(
     job: Job[Result],
     limits: Limits | None = None,

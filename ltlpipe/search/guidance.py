@@ -165,16 +165,20 @@ def mixed(bits):
 
 
 @inlined
-def chance_of(guidance, action):
-    """Return what chance gives a transition, 20 bits."""
-    manner = guidance.registers[Place.MANNER]
-    chance = guidance.chance
-    bits = mixed(chance[1] + np.uint64(action + 2) * _STEP)
+def chosen(bits, chance, manner):
+    """Return 20 of some bits, or of others that are drawn, as the manner has it."""
     if manner != Manner.RANKS:
         drawn = draw(chance)
         if manner == Manner.DICE or (drawn >> _U32) & _SELDOM == _NOTHING:
             bits = drawn
     return np.int64(bits >> _U44)
+
+
+@inlined
+def chance_of(guidance, action):
+    """Return what chance gives a transition, 20 bits."""
+    bits = mixed(guidance.chance[1] + np.uint64(action + 2) * _STEP)
+    return chosen(bits, guidance.chance, guidance.registers[Place.MANNER])
 
 
 @inlined

@@ -37,7 +37,7 @@ import numpy as np
 from ltlpipe.automata.conditions import normal_form
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.driver import Resumable
-from ltlpipe.search.guidance import FAR, Manner, draw, mixed
+from ltlpipe.search.guidance import FAR, Manner, chosen, draw, mixed
 from ltlpipe.search.net_firing import (
     LONGEST,
     REST,
@@ -258,11 +258,7 @@ def chance_of(walk, transition):
     """Return what chance gives a transition, 20 bits; see `guidance.Manner`."""
     manner = (walk.at[At.MANNER] >> 1) % _N_ORDERS
     bits = mixed(walk.chance[1] + np.uint64(transition + 2) * _GOLD)
-    if manner != Manner.RANKS:
-        drawn = draw(walk.chance)
-        if manner == Manner.DICE or (drawn >> _U32) & np.uint64(15) == 0:
-            bits = drawn
-    return np.int64(bits >> _U44)
+    return chosen(bits, walk.chance, manner)
 
 
 @inlined

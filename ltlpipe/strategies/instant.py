@@ -228,16 +228,12 @@ def _accepting_run(
 
 def goal_of(table: PropertyAutomaton, system: PlainSteps) -> Condition:
     """Return the acceptance of the product."""
-    goal = table.condition
-    if goal is None:
-        goal = generalised_buchi(table.n_marks)
-    condition = system.condition
+    goal = table.condition or generalised_buchi(table.n_marks)
     if table.system_marks:
-        if condition is not None:
+        if system.condition is not None:
             raise ValueError("letters tell marks of the system, but no condition")
         return goal
-    if condition is None:
-        condition = generalised_buchi(system.n_marks)
+    condition = system.condition or generalised_buchi(system.n_marks)
     return goal & condition.renumbered(lambda mark: mark + table.n_marks)
 
 

@@ -20,11 +20,10 @@ from ltlpipe.question.model import ModelQuestion
 from ltlpipe.runtime.arrays import begins, group_begins, ranges
 from ltlpipe.runtime.jobs import (
     MAX_STATES,
-    MEMORY,
-    Progress,
     StoppedError,
     TooMuchWorkError,
     bounded,
+    reserved,
 )
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.guidance import aims
@@ -405,11 +404,7 @@ def _run_of(walks: NetWalks) -> Job[Run]:
     actions, length = walks.run()
     frame = walks.frame
     states = np.empty((len(actions) + 1, len(frame.initial)), dtype=np.int64)
-    grant = yield Progress(
-        "extracting", memory_bytes=walks.memory_bytes + states.nbytes
-    )
-    if walks.memory_bytes + states.nbytes > grant.memory_bytes:
-        raise StoppedError(MEMORY)
+    yield from reserved("extracting", walks.memory_bytes + states.nbytes)
     ticks = Ticks("extracting", 0.001)
     states[0] = frame.initial
     for step, action in enumerate(actions.tolist()):

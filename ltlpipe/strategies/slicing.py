@@ -23,7 +23,7 @@ from ltlpipe.strategies.instant_graph import Graph, Meter, accepting_part
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Trace
@@ -39,6 +39,8 @@ _PER_STEP, _PER_LETTER, _PER_PATH = 0.7, 0.2, 4.0
 """Units of work of a trial: for each step of the run of a network, for each letter of a
 word, and for each path of the automaton that goes on by a letter for the first time.
 """
+
+_PER_COPY = 10.0  # for a step of a run of a network, in plain Python
 
 _MOST_PATHS = 5_000
 """Paths by which a word leads between states of the automaton."""
@@ -168,9 +170,7 @@ class Trials:
             graph.followers[src].append((dst, marks, 0))
             graph.marks |= marks
         yield from self.spent(_PER_PATH * len(paths))
-        goal = self.table.condition
-        if goal is None:
-            goal = generalised_buchi(self.table.n_marks)
+        goal = self.table.condition or generalised_buchi(self.table.n_marks)
         part = yield from accepting_part(graph, goal, Meter())
         return part is not None
 
@@ -190,6 +190,23 @@ def letters_of(question: NetworkQuestion, run: Run) -> list[int]:
     letters = {n: k for k, n in enumerate(question.actions, start=OTHER + 1)}
     taken = [question.system.actions[a] for a in run.actions.tolist()]
     return [OTHER if a.internal else letters.get(a.name, OTHER) for a in taken]
+
+
+def part_of(
+    run: Run, who: Sequence[Collection[int]], kept: Sequence[int], length: int
+) -> Job[Run]:
+    """Return the run of some steps of one; who does not move stays where it is.
+
+    `who` takes part in each step; `length` is that of the new prefix.
+    """
+    ticks = Ticks(PHASE, _PER_COPY)
+    states = [run.states[0]]
+    for place in kept:
+        yield from ticks.worked()
+        state, moving = states[-1].copy(), [*who[place]]
+        state[moving] = run.states[place + 1, moving]
+        states.append(state)
+    return Run(run.actions[kept], np.array(states), length)
 
 
 def can_be_sliced(question: NetworkQuestion, run: Run) -> bool:
@@ -239,7 +256,8 @@ class _Slicer:
             if self._trials.left <= 0:
                 break
         best = yield from self._without_visible(best)
-        return self._made(best)
+        kept = [*best.prefix, *best.cycle]
+        return (yield from part_of(self._run, self._participants, kept, len(best[0])))
 
     def _cycles(self, places: list[int]) -> Iterator[list[int]]:
         """Yield the parts of a cycle that share no component, and then the whole."""
@@ -283,14 +301,3 @@ class _Slicer:
             blocks_of(self._letters[p] for p in places) for places in steps
         )
         return (yield from self._trials.violates(prefix, cycle))
-
-    def _made(self, steps: _Steps) -> Run:
-        """Return the run of some steps; who does not move stays where it is."""
-        states = [self._run.states[0]]
-        places = [*steps.prefix, *steps.cycle]
-        for place in places:
-            state = states[-1].copy()
-            who = list(self._participants[place])
-            state[who] = self._run.states[place + 1, who]
-            states.append(state)
-        return Run(self._run.actions[places], np.array(states), len(steps.prefix))

@@ -11,7 +11,7 @@ import numpy as np
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.conditions import AMPLE, COMPONENTS
 from ltlpipe.question.options import PRODUCT_OPTIONS
-from ltlpipe.runtime.jobs import MEMORY, MIB, Progress, StoppedError
+from ltlpipe.runtime.jobs import MIB, reserved
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.nested.coverage import encoded
 from ltlpipe.systems.runs import Run
@@ -96,9 +96,7 @@ def search_states(
     packed = yield from packing or product.packed()
     while packed is not None:
         needed = product.needed_bytes(packed) + (question.options.bitstate or 0) * MIB
-        grant = yield Progress("searching", memory_bytes=needed)
-        if needed > grant.memory_bytes:
-            raise StoppedError("memory")
+        yield from reserved("searching", needed)
         yield from packed.ready()
         attempt = Attempt(question, product, packed, trace, limit)
         answer = yield from (way or search_once)(attempt)
@@ -227,9 +225,7 @@ def run_of(lasso: ProductLasso, search: Search, packed: PackedSystem) -> Job[Run
     actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
     first = packed.unpack(rows_of(search.store, ids[:1]))
     held = search.memory_bytes + len(ids) * first.nbytes
-    grant = yield Progress("extracting", memory_bytes=held)
-    if held > grant.memory_bytes:
-        raise StoppedError(MEMORY)
+    yield from reserved("extracting", held)
     states = np.empty((len(ids), *first.shape[1:]), dtype=first.dtype)
     some = max(_VALUES // max(first.size, 1), 1)
     ticks = Ticks("extracting", first.size * _PER_VALUE, held)

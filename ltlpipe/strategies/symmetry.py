@@ -34,7 +34,7 @@ from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, SYMMETRY
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.question import NotApplicableError, not_generalised
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
-from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+from ltlpipe.runtime.jobs import MEMORY, StoppedError, reserved
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET, SHARED, TEC
 from ltlpipe.strategies import components
 from ltlpipe.strategies.state_search import OVERFLOW, ends_of, search_states, searched
@@ -322,10 +322,7 @@ def _quotient(acting: Group, packing: Job[Any]) -> Job[PackedSystem | None]:
             f"one state can have up to {n} successors, too many for representatives"
         )
     packed = yield from _uniform(packed, acting)
-    needed = table_bytes(acting)
-    grant = yield Progress("tabulating", memory_bytes=needed)
-    if needed > grant.memory_bytes:
-        raise StoppedError("memory")
+    yield from reserved("tabulating", table_bytes(acting))
     made = quotient(packed, acting)
     return replace(made, widened=lambda: _quotient(acting, packed.widened()))
 

@@ -32,6 +32,7 @@ from ltlpipe.strategies.slicing import (
     blocks_of,
     can_be_sliced,
     letters_of,
+    part_of,
 )
 from ltlpipe.systems.kinds import is_net
 from ltlpipe.systems.propositions.letters import Letters
@@ -392,15 +393,6 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
             letters.append(letter)
         moves.append(numbers[move])
 
-    def again(kept: np.ndarray, length: int) -> Job[Run]:
-        states = [run.states[0]]
-        for place in kept.tolist():
-            yield from ticks.worked()
-            state = states[-1].copy()
-            state[who[place]] = run.states[place + 1, who[place]]
-            states.append(state)
-        return Run(run.actions[kept], np.array(states), length)
-
     initial = np.zeros(len(places), dtype=np.int64)
     initial[: len(starts)] = 1
     none = yield from arcs_of([{}] * len(needs))
@@ -414,5 +406,5 @@ def _of_network(question: NetworkQuestion, run: Run) -> Job[_Replay]:
         moves=np.array(moves, dtype=np.int64),
         letter=lambda _, move: letters[move],
         sees_moves=True,
-        again=again,
+        again=lambda kept, length: part_of(run, who, kept.tolist(), length),
     )

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.certificates.checking.document import STEPS, WORDS, RefusedError
-from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.runtime.jobs import Progress, reserved
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks.lts import LTS, Network
 
@@ -426,9 +426,7 @@ def reduced_network(
         held += (form.transitions * 3 + form.states) * _VALUE_BYTES
         if reduction.keeps == STEPS and {*form.parts} <= places.keys():
             held += places[form.parts[0]].lts.n_states * _VALUE_BYTES
-        grant = yield Progress(PHASE, memory_bytes=held)
-        if held > grant.memory_bytes:
-            raise StoppedError("memory")
+        yield from reserved(PHASE, held)
         made, name = _labelled(form, contents), f"form {k + 1}"
         if not places.keys() >= {*form.parts} or len({*form.parts}) < len(form.parts):
             raise RefusedError(f"{name} has a part that is not there, or is in another")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.errors import ReplayError
-from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.runtime.jobs import Progress, reserved
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.acceptance import Formula, holds, implicant, tabulate
@@ -282,12 +282,8 @@ class StoredSearch:
 
     def found(self) -> Job[bool]:
         """Return whether there is an accepting cycle."""
-        progress = Progress(
-            "searching", memory_bytes=self.bytes_per_state * len(self.lists.first)
-        )
-        grant = yield progress
-        if progress.memory_bytes > grant.memory_bytes:
-            raise StoppedError("memory")
+        held = self.bytes_per_state * len(self.lists.first)
+        yield from reserved("searching", held)
         self.arrays = self._begin()
         while True:
             status = yield from called(
@@ -303,7 +299,7 @@ class StoredSearch:
             if status == Status.GROW:
                 yield from self._grow()
             visited = int(self.registers[Reg.VISITED])
-            yield progress._replace(work=_BUDGET * _STEP_WORK, states=visited)
+            yield Progress("searching", _BUDGET * _STEP_WORK, held, visited)
 
     def _grow(self) -> Job[None]:
         """Double what is full: alternatives, or Current."""
@@ -311,10 +307,7 @@ class StoredSearch:
         if self.registers[TelaReg.N_CURRENT] == len(arrays.current):
             name = "current"
         before = getattr(arrays, name)
-        needed = total_bytes(arrays) + before.nbytes
-        grant = yield Progress("searching", memory_bytes=needed)
-        if needed > grant.memory_bytes:
-            raise StoppedError("memory")
+        yield from reserved("searching", total_bytes(arrays) + before.nbytes)
         grown: Any = {name: np.concatenate([before, np.zeros_like(before)])}
         self.arrays = arrays._replace(**grown)
 
