@@ -325,7 +325,8 @@ class Expressions:
                 for value in self.leaves(part):
                     stored = isinstance(value, Reference)
                     if not stored and not isinstance(value, Number):
-                        message = f"cannot receive into {part.parts[0]!r}"
+                        name = part.parts[0]
+                        message = f"cannot receive into {name!r}, only eval({name})"
                         raise input_error(message, part.place)
                     kind = "store" if stored else "match"
                     found.append(Argument(part.place, kind, value))

@@ -227,6 +227,9 @@ def _syntax_error(error: Any, tokens: Sequence[Token], end: Place) -> InputError
         place = given.place
         text = given.text if len(given.text) <= 40 else given.text[:37] + "..."
         found = repr(text)
+        before = tokens[token.start_pos - 1]
+        if given.kind == "LPAR" and token.start_pos and before.kind == "NAME":
+            found += f" (no inline is called {before.text!r})"
     names = {name.lstrip("_") for name in error.accepts or error.expected}
     return input_error(f"unexpected {found}, expected {_expected(names)}", place)
 

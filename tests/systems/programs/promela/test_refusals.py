@@ -25,6 +25,8 @@ def body(*lines, before=""):
         (body("byte x; x = 0x10"), (3, 14), "unexpected 'x10'"),
         (body("byte x;", "x = 1 $"), (4, 7), "unexpected character '$'"),
         (body("if :: skip"), (4, 1), "unexpected '}'"),
+        (body("q?_pid", before="chan q;"), (3, 3), "only eval(_pid)"),
+        (body("no_inline(1)"), (3, 10), "(no inline is called 'no_inline'), expected"),
         (body("y = 1"), (3, 1), "undeclared variable 'y'"),
         (body("count = 1", before="byte counter;"), (3, 1), "did you mean counter?"),
         (
