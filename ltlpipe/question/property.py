@@ -468,19 +468,9 @@ def decide_formula(formula: Formula) -> Job[Decision]:
 
 
 def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[Decision]:
-    """Decide whether an automaton depends only on its visible letters.
-
-    Raises
-    ------
-    ValueError
-        The automaton is not a Büchi automaton.
-    """
+    """Decide whether a Büchi automaton depends only on its visible letters."""
     if first_violation(table, visible) is None:  # Prop. 6
         return Decision(True, "the automaton is in interrupt normal form")
-    if not table.is_buchi:
-        raise ValueError(
-            f"{table.acceptance} is not an acceptance with one mark on states"
-        )
     jobs = [interruptible_table(table, visible)]
     return (yield from decision_of(jobs, "automaton", "interruptible"))
 

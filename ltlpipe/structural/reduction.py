@@ -125,6 +125,12 @@ class Draft:
             for place in gone.post:
                 self.putters[place].discard(number)
 
+    def remove_dead(self, numbers: Collection[int]) -> None:
+        """Remove transitions that no run takes, and note how many."""
+        if numbers:
+            self.note("dead transitions", len(numbers))
+            self.remove(numbers)
+
     def disconnect(self, place: int) -> None:
         """Remove the arcs of a place, and the place unless it is observed."""
         for number in self.takers[place] | self.putters[place]:
@@ -169,10 +175,7 @@ def dead_transitions(draft: Draft) -> Iterator[float]:
                 if not missing[taker]:
                     live.add(taker)
                     waiting.append(taker)
-    dead = draft.transitions.keys() - live
-    if dead:
-        draft.note("dead transitions", len(dead))
-        draft.remove(dead)
+    draft.remove_dead(draft.transitions.keys() - live)
     yield len(missing)
 
 
@@ -186,10 +189,8 @@ def excluded_transitions(draft: Draft) -> Iterator[float]:
     found = yield from concurrency(tokens, moves)
     if found is None:
         return
-    dead = [n for n, own in draft.transitions.items() if not found.allows(own.pre)]
-    if dead:
-        draft.note("dead transitions", len(dead))
-        draft.remove(dead)
+    taken = draft.transitions.items()
+    draft.remove_dead([n for n, own in taken if not found.allows(own.pre)])
 
 
 def constant_places(draft: Draft) -> Iterator[float]:
