@@ -3,7 +3,8 @@
 Models of one size parameter in ``promela_models``.  A row is a model in one way:
 
 * ``count``: all states without reduction, which both have to find as many of; Spin
-  with ``-O2 -DNOREDUCE -DSAFETY``, and once more with ``-DCOLLAPSE``.
+  with ``-O2 -DNOREDUCE -DSAFETY``, and once more with ``-DCOLLAPSE``; ltlpipe once
+  more with ``--compress``, which keeps rows of several words as trees.
 * ``holds`` and ``violated``: a formula that holds (that of the file), and one that is
   violated at the end of a run or on its cycle, with the defaults of both (partial
   orders, Spin's merging of statements).  The first is asked with two cores as well:
@@ -79,10 +80,15 @@ counting.Exploration = kept_of(counting.Exploration)
 model = ltlpipe.load(sys.argv[1]).counted()
 for _ in range(2):
     begun = time.process_time()
-    found = product_size(model, None)
+    found = product_size(model, None, compress=len(sys.argv) > 2)
     cpu = time.process_time() - begun
 memory = kept[0].memory_bytes / found.states
 print(json.dumps({"states": found.states, "cpu": cpu, "bytes_per_state": memory}))
+"""
+
+_TWO_WORDS = """
+byte a[9], i;
+active proctype P() { do :: a[i] = (a[i] + 1) % 200; i = (i + 1) % 9 od }
 """
 
 _CHECK = """
@@ -201,6 +207,9 @@ def prepare(cache: str) -> None:
     text = "".join(map(counter.format, range(4)))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        (folder / "model.pml").write_text(_TWO_WORDS)
+        of_ltlpipe(folder, cache, _COUNT)
+        of_ltlpipe(folder, cache, _COUNT, "--compress")
         (folder / "model.pml").write_text(text)
         of_ltlpipe(folder, cache, _COUNT)
         for formula in ("[] (x0 < 10)", "<>[] (x0 == 0)"):
@@ -247,6 +256,8 @@ def rows_of(path: Path, size: int, cache: str) -> list[dict[str, Any]]:
         note("count", "spin -DCOLLAPSE", of_spin(folder, ["-DCOLLAPSE"]))
         ours = of_ltlpipe(folder, cache, _COUNT)
         note("count", "ltlpipe", ours)
+        trees = of_ltlpipe(folder, cache, _COUNT, "--compress")
+        note("count", "ltlpipe --compress", trees)
         assert ours["states"] == spin["states"], (path, ours, spin)
         note("holds", "spin", of_spin(folder, [], holds))
         note("holds", "spin", of_spin(folder, ["-DNCORE=2"], holds), 2)

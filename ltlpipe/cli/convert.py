@@ -18,9 +18,12 @@ from ltlpipe.runtime.names import counted
 from ltlpipe.systems.formats import NETWORK_FILES, SYSTEM_FILES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ltlpipe.systems.models import System
     from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.programs.model import ProgramModel
 
 
 @shared.takes(CONVERT)
@@ -174,6 +177,21 @@ def _size(network: Network) -> str:
     return f"{states:,} states, {transitions:,} transitions"
 
 
+def _compiled_models(model: ProgramModel) -> Iterator[ProgramModel]:
+    """Yield the model as questions explore it, without propositions of their own."""
+    from ltlpipe.runtime.jobs import complete
+
+    plain: Any = model.for_question(())
+    for asked in (plain, model):
+        forgetful: Any = complete(asked.forgetting([]))
+        searched = asked if forgetful is None else forgetful[0]
+        yield searched
+        if searched.program.can_pass and not searched.program.has_control:
+            # Another function has steps of several moves; which ones a table says.
+            yield searched.passing(frozenset([(0, 0)]))
+    yield plain
+
+
 def compile_model(
     path: str = typer.Argument(
         metavar="MODEL", help="A DVE or Promela model; - is standard input."
@@ -186,26 +204,23 @@ def compile_model(
     """Compile a DVE or Promela model, or print the generated source.
 
     A long search has the successor function of a model compiled, and the machine code
-    is kept.  This command only compiles, and reports the time; of most models that is
-    two functions, with merged statements and without.  They forget the values that the
-    model does not read any more; a formula that reads more has a function of its own.
+    is kept.  This command only compiles, and reports the time: the functions for
+    formulas and for assertions, with merged statements and without, which forget the
+    values that the model does not read any more, and the one of `info --count`, which
+    forgets none.  A formula that reads more has a function of its own.
     """
-    from ltlpipe.runtime.jobs import complete
     from ltlpipe.systems.reading import load_program
 
     model = load_program(path, format=form)
-    forgetful = complete(model.forgetting([]))
-    model = model if forgetful is None else forgetful[0]
+    models = list(_compiled_models(model))
     if show:
-        print(model.source, end="")
+        print(models[0].source, end="")
         return
     from ltlpipe.runtime.kernels.jit import expand_pointer
 
     started = time.perf_counter()
-    expand_pointer(model.pack([]).expand)
-    if model.program.can_pass and not model.program.has_control:
-        # Another function has steps of several moves; which ones a table says.
-        expand_pointer(model.passing(frozenset([(0, 0)])).pack([]).expand)
+    for one in models:
+        expand_pointer(one.pack([]).expand)
     seconds = time.perf_counter() - started
     print(
         f"{path}: {counted(len(model.variables), 'variable')} in "

@@ -581,8 +581,9 @@ class _Experts:
         False,
         "Keep rows of several words as trees of parts that they share: exact, less "
         "memory, more time.",
-        details="For one worker, and searches that look at one state at a time; rows of"
-        " one word are kept as they are.",
+        details="For one worker, and searches that look at one state at a time, and "
+        "`info --count`; rows of one word are kept as they are.",
+        commands=EVERYWHERE | {INFO},
     )
     spill: str | None = _option(
         None,

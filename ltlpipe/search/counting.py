@@ -11,7 +11,9 @@ Differences from the source: none.
 
 Nothing is asked of a state but whether it is known, and what follows it, once.  So,
 where rows have one word, the known ones are a set (`ltlpipe.search.cells`), and those
-alone are kept that wait, in a ring, in the order in which they became known.
+alone are kept that wait, in a ring, in the order in which they became known.  The
+same is done with the words that stand for wider rows in trees, if they are asked for
+(`ltlpipe.search.interning`): 8 to 20 bytes per state, where halves of rows recur.
 
 A batch of successors that finds the set full is entered where it stopped when the set
 has grown.
@@ -26,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.cells import (
     Cells,
     add,
@@ -44,18 +46,36 @@ from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     ROUNDING,
     OutOfMemoryError,
+    affordable_length,
+    lengthen,
     total_bytes,
+)
+from ltlpipe.search.interning import (
+    FEWEST_WORDS,
+    fold_rows,
+    lacks_room,
+    new_tree,
+    note_parts,
+    number_parts,
+    parts_per_row,
+    unfold_row,
 )
 from ltlpipe.search.product import at_limit, successors_behind
 from ltlpipe.search.registers import PRIVATE, Reg, Status
+from ltlpipe.search.store import MAX_LOAD, resize_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.interning import Tree
     from ltlpipe.search.problem import Problem
 
 _WORD_BITS = 64
+_PART_BITS = np.uint64(24)  # of a number of a part in words that are not wider
+_LOW_PART = np.uint64((1 << 24) - 1)
+_U8, _LOW8 = np.uint64(8), np.uint64(0xFF)
+_U32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 _GROWTH, _LEAST_GROWTH = 1.5, 1.05  # of the set, the second where memory is short
 
 
@@ -75,32 +95,90 @@ class Waiting(NamedTuple):
     ring: np.ndarray  # uint64[m], the rows that wait: state k at k modulo m
     fin: np.ndarray  # uint32[1], the Fin marks
     counted: np.ndarray  # int64[1], transitions that carry some of them
+    tree: Any = None  # ltlpipe.search.interning.Tree, for rows of several words
+    keys: Any = None  # uint64[b, 1] with a tree: what stands for b rows at a time
 
 
 @inlined
-def ask_for_batch(product, store, shape, begin, end):
+def packed(root):
+    """Return the root of a tree as a word of few bits where its numbers are small."""
+    left, right = root >> _U32, root & _LOW32
+    low = ((left & _LOW_PART) << _PART_BITS) | (right & _LOW_PART)
+    high = ((left >> _PART_BITS) << _U8) | (right >> _PART_BITS)
+    return (high << (_PART_BITS + _PART_BITS)) | low
+
+
+@inlined
+def unpacked(word):
+    """Return the root that has been packed."""
+    high = word >> (_PART_BITS + _PART_BITS)
+    left = ((high >> _U8) << _PART_BITS) | ((word >> _PART_BITS) & _LOW_PART)
+    right = ((high & _LOW8) << _PART_BITS) | (word & _LOW_PART)
+    return (left << _U32) | right
+
+
+@specialised
+def keys_of(tree, keys, rows):
+    """Return the words that stand for the rows of a batch."""
+    if tree is None:
+        return rows
+    return keys
+
+
+@specialised
+def take_row(tree, word, row):
+    """Write the row for which a word stands."""
+    if tree is None:
+        row[0] = word
+        return
+    unfold_row(tree, unpacked(word))
+    for w in range(row.shape[0]):
+        row[w] = tree.row[w]
+
+
+@specialised
+def ask_for_successors(tree, product, keys, store, shape, begin, end):
+    """Ask for the buckets of the successors of a state, or for what they share."""
+    if tree is None:
+        ask_for_batch(product, keys, store, shape, begin, end)
+    else:
+        note_parts(tree, product.rows, begin, end)
+
+
+@specialised
+def fold_batch(tree, product, keys, store, shape, n):
+    """Write what stands for the rows of a batch, and ask for their buckets."""
+    if tree is not None:
+        number_parts(tree, keys, product.rows, 0, n, True)
+        for i in range(n):
+            keys[i, 0] = packed(keys[i, 0])
+        ask_for_batch(product, keys, store, shape, 0, n)
+
+
+@inlined
+def ask_for_batch(product, keys, store, shape, begin, end):
     """Note to which buckets successors belong, and ask for these ahead of time."""
-    words, rows = store.words, product.rows
+    words = store.words
     buckets, remainders = product.ids, product.hashes
     for i in range(begin, end):
-        bucket, remainders[i] = place_of(shape, rows[i, 0])
+        bucket, remainders[i] = place_of(shape, keys[i, 0])
         buckets[i] = bucket
         ask_for(words, bucket)
 
 
 @inlined
-def enter_batch(product, store, shape, registers, ring):
+def enter_batch(product, keys, store, shape, registers, ring):
     """Enter what is left of a batch; return whether there was room for all.
 
     Rows that are new wait for being expanded.
     """
-    rows, buckets, remainders = product.rows, product.ids, product.hashes
+    buckets, remainders = product.ids, product.hashes
     words, mask = store.words, mask_of(shape)
     n, at = registers[Counting.N], registers[Counting.AT]
     stored = registers[Reg.STORED]
     last = ring.shape[0] - 1
     while at < n:
-        if rows[at, 0] & ~mask != 0:
+        if keys[at, 0] & ~mask != 0:
             registers[Counting.IS_WIDER] = 1
             break
         added = add(shape, words, np.int64(buckets[at]), remainders[at])
@@ -108,7 +186,7 @@ def enter_batch(product, store, shape, registers, ring):
             registers[Counting.IS_FULL] = 1
             break
         if added > 0:
-            ring[stored & last] = rows[at, 0]
+            ring[stored & last] = keys[at, 0]
             stored += 1
         at += 1
     registers[Reg.STORED] = stored
@@ -126,9 +204,10 @@ def counting_step(expand, product, store, registers, arrays, budget):
     ring, fin = arrays.ring, arrays.fin[0]
     room, row = ring.shape[0], product.row
     shape = shape_of(store)
-    begun = registers[Counting.AT]
-    ask_for_batch(product, store, shape, begun, registers[Counting.N])
-    while enter_batch(product, store, shape, registers, ring):
+    tree, begun = arrays.tree, registers[Counting.AT]
+    keys = keys_of(tree, arrays.keys, product.rows)
+    ask_for_batch(product, keys, store, shape, begun, registers[Counting.N])
+    while enter_batch(product, keys, store, shape, registers, ring):
         state, stored = registers[Reg.VISITED], registers[Reg.STORED]
         if state == stored:
             return Status.EMPTY
@@ -137,16 +216,19 @@ def counting_step(expand, product, store, registers, arrays, budget):
         more = product.ids.shape[0]
         if stored - state + more > room or stored + more > registers[Counting.ROOM]:
             return Status.GROW
+        if lacks_room(tree, more):
+            return Status.GROW
         if at_limit(registers):
             return Status.LIMIT
         last = min(stored, registers[Reg.MAX_STATES], state + budget)
         first, n = state, 0
         while state < last and n <= BATCH:
-            row[0] = ring[state & (room - 1)]
+            take_row(tree, ring[state & (room - 1)], row)
             before = n
             n = successors_behind(expand, product, row, n)
-            ask_for_batch(product, store, shape, before, n)
+            ask_for_successors(tree, product, keys, store, shape, before, n)
             state += 1
+        fold_batch(tree, product, keys, store, shape, n)
         if fin != 0:
             for i in range(n):
                 arrays.counted[0] += product.marks[i] & fin != 0
@@ -166,7 +248,7 @@ class Count(Resumable):
     problem : Problem
         The product.
     bits : int
-        What its rows, of one word, are expected to have; wider ones are noticed.
+        What rows of one word are expected to have; wider ones are noticed.
     """
 
     name = "count"
@@ -178,7 +260,12 @@ class Count(Resumable):
         self._branching, self.bits = len(product.ids), bits
         room = 1 << (self._branching + FIRST_ENTRIES).bit_length()
         fin = 0 if condition is None else condition.fin_marks
+        tree, keys = self._tree(problem.initial)
+        if tree is not None:
+            self.bits = 2 * int(_PART_BITS)
         self.arrays = Waiting(
+            tree=tree,
+            keys=keys,
             ring=np.zeros(room, dtype=np.uint64),
             fin=np.array([fin], dtype=np.uint32),
             counted=np.zeros(1, dtype=np.int64),
@@ -186,6 +273,17 @@ class Count(Resumable):
         self._take(new_cells(self.bits, self._branching + FIRST_ENTRIES))
         product.rows[0] = problem.initial  # a batch that is left to be entered
         self.registers[Counting.N] = 1
+
+    def _tree(self, initial: np.ndarray) -> tuple[Tree | None, np.ndarray | None]:
+        """Return a tree for rows of several words, and the first one's key."""
+        if len(initial) < FEWEST_WORDS:
+            return None, None
+        tree = new_tree(len(initial), 1, self._branching)
+        keys = np.zeros((self._branching, 1), dtype=np.uint64)
+        fold_rows(tree, initial.reshape(1, -1), keys[:1])
+        left, right = divmod(int(keys[0, 0]), 1 << 32)
+        keys[0, 0] = left << int(_PART_BITS) | right  # packed: they are small
+        return tree, keys
 
     def _take(self, store: Cells) -> None:
         self.store = store
@@ -208,6 +306,7 @@ class Count(Resumable):
         return int(self.arrays.counted[0])
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
+        yield from self._grow_tree(limit_bytes)
         registers = self.registers
         waiting = int(registers[Reg.STORED] - registers[Reg.VISITED])
         if waiting + self._branching > len(self.arrays.ring):
@@ -229,6 +328,19 @@ class Count(Resumable):
             else:
                 self._take(new)
                 registers[Counting.IS_FULL] = registers[Counting.IS_WIDER] = 0
+
+    def _grow_tree(self, limit_bytes: float) -> Iterator[None]:
+        """Make room for the parts of one more batch, with pauses."""
+        if (tree := self.arrays.tree) is None:
+            return
+        parts, registers = tree.parts, tree.registers
+        needed = int(registers[Reg.STORED]) + self._branching * parts_per_row(tree)
+        lengthen([parts.rows], needed, limit_bytes - self.memory_bytes)
+        n_slots, free = len(parts.slots), limit_bytes - self.memory_bytes
+        if needed > MAX_LOAD * n_slots:
+            needed = int(needed / MAX_LOAD) + 1
+            length = affordable_length(n_slots, needed, 4, free, rebuilt=True)
+            yield from resize_slots(parts, registers, length)
 
     def _more_room(self, needed: int, limit_bytes: float) -> int:
         """Return for how many rows the next set has room, beside the present one."""
@@ -275,7 +387,8 @@ def product_size_of(
     `bits` are those that a word of its rows is expected to have.
     """
     search: Count | Exploration
-    if len(problem.initial) == 1 and problem.spill is None:
+    is_one_word = len(problem.initial) == 1 or problem.compress
+    if is_one_word and problem.spill is None:
         search = Count(problem, bits)
     else:
         search = Exploration(problem)

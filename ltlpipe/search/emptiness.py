@@ -132,7 +132,7 @@ class StoredSearch(Resumable):
         room = self._branching + FIRST_ENTRIES + len(initial)
         tree = roots = None
         if self._compresses and initial.shape[1] >= FEWEST_WORDS:
-            tree = new_tree(initial.shape[1], len(initial))
+            tree = new_tree(initial.shape[1], len(initial), self._branching)
             rows, initial = initial, np.zeros((len(initial), 1), dtype=np.uint64)
             fold_rows(tree, rows, initial)
             roots = np.zeros((self._branching, 1), dtype=np.uint64)

@@ -16,8 +16,9 @@ are, where a row's halves vary on their own, only some times the square root of 
 different halves.
 
 A successor differs from its source in a few words.  The numbers of the parts of the row
-that was looked up last are remembered, so that only the words that differ, and the
-pairs above them, are looked up in the table.
+that was unfolded last are remembered, so that only the words that differ, and the pairs
+above them, are looked up in the table.  They are asked for ahead of time, those of all
+successors of a state, or of several states.
 
 Source: A. Laarman, J. van de Pol and M. Weber, "Parallel Recursive State Compression
 for Free", SPIN 2011, LNCS 6823, pp. 38-56, Sec. 3 and, for what successors share,
@@ -42,7 +43,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit, prefetch, specialised
-from ltlpipe.runtime.kernels.rows import hash_row
+from ltlpipe.runtime.kernels.rows import hash_row, hash_word
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
     MAX_LOAD,
@@ -65,7 +66,7 @@ FEWEST_WORDS = 2
 
 
 class Tree(NamedTuple):
-    """The parts of rows of k words, and what was looked up last.
+    """The parts of rows of k words, and what was unfolded last.
 
     Part 1 is the row, which is not in the table; the parts of p < k are 2p and 2p + 1,
     and part k + w is word w.
@@ -73,14 +74,17 @@ class Tree(NamedTuple):
 
     parts: Store  # of one word: a word of a row, or a pair of numbers
     registers: np.ndarray  # int64[N_REGISTERS], STORED and ID_BITS of the parts
-    row: np.ndarray  # uint64[k], the row that was looked up last
+    row: np.ndarray  # uint64[k], the row that was unfolded last
     known: np.ndarray  # int64[2 k], the numbers of its parts, or -1
-    own: np.ndarray  # int64[2 k], the numbers of the parts of the row at hand
+    numbers: np.ndarray  # int64[b, 2 k], the same of b rows at a time
     word: np.ndarray  # uint64[1, 1], the part that is looked up
 
 
-def new_tree(n_words: int, n_rows: int) -> Tree:
-    """Return a tree without parts, with room for some rows of so many words."""
+def new_tree(n_words: int, n_rows: int, batch: int) -> Tree:
+    """Return a tree without parts, with room for some rows of so many words.
+
+    At most `batch` rows are to be looked up at a time.
+    """
     n_parts = n_rows * (2 * n_words - 2)
     slots = np.zeros(int(n_parts / MAX_LOAD) + 1, dtype=np.uint32)
     registers = np.zeros(N_REGISTERS, dtype=np.int64)
@@ -90,7 +94,7 @@ def new_tree(n_words: int, n_rows: int) -> Tree:
         registers=registers,
         row=np.zeros(n_words, dtype=np.uint64),
         known=np.full(2 * n_words, -1, dtype=np.int64),
-        own=np.full(2 * n_words, -1, dtype=np.int64),
+        numbers=np.full((batch, 2 * n_words), -1, dtype=np.int64),
         word=np.zeros((1, 1), dtype=np.uint64),
     )
 
@@ -111,49 +115,70 @@ def lacks_room(tree, batch):
     return needed > parts.rows.shape[0] or 4 * needed > 3 * parts.slots.shape[0]
 
 
-@inlined
-def number_of(tree, part, adding):
-    """Return the number of a part, a uint64; NOWHERE if it is not to be added."""
-    parts, registers, word = tree.parts, tree.registers, tree.word
-    word[0, 0] = part
-    mixed = hash_row(word, 0)
-    id_bits = np.uint64(registers[Reg.ID_BITS])
-    at, number = find(parts.slots, parts.rows, word, 0, mixed, id_bits)
-    if number >= 0:
-        return number
-    if not adding:
-        return np.int64(NOWHERE)
-    number = registers[Reg.STORED]
-    parts.rows[number, 0] = part
-    parts.slots[at] = slot_entry(mixed, number, id_bits)
-    registers[Reg.STORED] = number + 1
-    return number
+@called
+def note_parts(tree, rows, begin, end):
+    """Note the numbers of what some of `rows` share with the row unfolded last.
+
+    Words that they do not share are asked for ahead of time.
+    """
+    row, known, numbers, slots = tree.row, tree.known, tree.numbers, tree.parts.slots
+    n_words, n_slots = row.shape[0], slots.shape[0]
+    for i in range(begin, end):
+        for w in range(n_words):
+            word, number = rows[i, w], known[n_words + w]
+            if word != row[w] or number < 0:
+                number = np.int64(-1)
+                prefetch(slots, home_slot(hash_word(word), n_slots))
+            numbers[i, n_words + w] = number
+        for part in range(n_words - 1, 1, -1):
+            number = known[part]
+            if numbers[i, 2 * part] < 0 or numbers[i, 2 * part + 1] < 0:
+                number = np.int64(-1)
+            numbers[i, part] = number
 
 
 @called
-def fold_row(tree, rows, i, adding):
-    """Return what stands for ``rows[i]``, a pair of numbers, one of which may be
-    NOWHERE unless `adding`.
+def number_parts(tree, roots, rows, begin, end, adding):
+    """Write what stands for rows, whose shared parts have been noted, to `roots`.
+
+    It is a pair of numbers, one of which may be NOWHERE unless `adding`.
     """
-    n_words = rows.shape[1]
-    row, known, own = tree.row, tree.known, tree.own
-    for part in range(2 * n_words - 1, 1, -1):
-        number = np.int64(-1)
-        if part >= n_words:
-            word = rows[i, part - n_words]
-            if word == row[part - n_words]:
-                number = known[part]
-        else:
-            left, right = own[2 * part], own[2 * part + 1]
-            if left == known[2 * part] and right == known[2 * part + 1]:
-                number = known[part]
-            elif left == NOWHERE or right == NOWHERE:
-                number = np.int64(NOWHERE)
-            word = (np.uint64(left) << _U32) | np.uint64(right)
-        if number < 0:
-            number = number_of(tree, word, adding)
-        own[part] = number
-    return (np.uint64(own[2]) << _U32) | np.uint64(own[3])
+    slots, known, numbers = tree.parts.slots, tree.parts.rows, tree.numbers
+    registers, word = tree.registers, tree.word
+    n_words, n_slots = rows.shape[1], slots.shape[0]
+    id_bits = np.uint64(registers[Reg.ID_BITS])
+    id_mask = (np.uint64(1) << id_bits) - np.uint64(1)
+    for i in range(begin, end):
+        for w in range(n_words):
+            if numbers[i, n_words + w] < 0:
+                slot = np.uint64(slots[home_slot(hash_word(rows[i, w]), n_slots)])
+                if slot != 0:
+                    prefetch(known, np.int64(slot & id_mask) - 1)
+    stored = registers[Reg.STORED]
+    for i in range(begin, end):
+        for part in range(2 * n_words - 1, 1, -1):
+            if numbers[i, part] >= 0:
+                continue
+            if part >= n_words:
+                value = rows[i, part - n_words]
+            else:
+                left, right = numbers[i, 2 * part], numbers[i, 2 * part + 1]
+                if left == NOWHERE or right == NOWHERE:
+                    numbers[i, part] = NOWHERE
+                    continue
+                value = (np.uint64(left) << _U32) | np.uint64(right)
+            word[0, 0] = value
+            mixed = hash_word(value)
+            at, number = find(slots, known, word, 0, mixed, id_bits)
+            if number < 0 and adding:
+                number = stored
+                stored += 1
+                known[number, 0] = value
+                slots[at] = slot_entry(mixed, number, id_bits)
+            numbers[i, part] = number if number >= 0 else NOWHERE
+        left, right = numbers[i, 2], numbers[i, 3]
+        roots[i, 0] = (np.uint64(left) << _U32) | np.uint64(right)
+    registers[Reg.STORED] = stored
 
 
 @called
@@ -192,8 +217,8 @@ def folded(tree, roots, rows, n, adding):
     """
     if tree is None:
         return rows
-    for i in range(n):
-        roots[i, 0] = fold_row(tree, rows, i, adding)
+    note_parts(tree, rows, 0, n)
+    number_parts(tree, roots, rows, 0, n, adding)
     return roots
 
 
@@ -204,7 +229,8 @@ def folded_missing(tree, roots, rows, n, ids, hashes):
         return rows
     for i in range(n):
         if ids[i] < 0:
-            roots[i, 0] = fold_row(tree, rows, i, True)
+            note_parts(tree, rows, i, i + 1)
+            number_parts(tree, roots, rows, i, i + 1, True)
             hashes[i] = hash_row(roots, i)
     return roots
 
@@ -213,7 +239,8 @@ def folded_missing(tree, roots, rows, n, ids, hashes):
 def fold_rows(tree, rows, roots):
     """Write what stands for each row, for which there is room."""
     for i in range(rows.shape[0]):
-        roots[i, 0] = fold_row(tree, rows, i, True)
+        note_parts(tree, rows[i : i + 1], 0, 1)
+        number_parts(tree, roots[i : i + 1], rows[i : i + 1], 0, 1, True)
 
 
 @njit

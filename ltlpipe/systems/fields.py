@@ -45,20 +45,34 @@ def row_of(fields: Iterable[Field], values: Iterable[int], n_words: int) -> np.n
     return np.array(words, dtype=np.uint64)
 
 
-def allocation(sizes: list[int], ticks: Ticks) -> Job[list[Field]]:
+def allocation(sizes: list[int], ticks: Ticks, reserve: int = 0) -> Job[list[Field]]:
     """Place numbers below `sizes` into as few words as first-fit finds.
 
-    Returns one field per size.
+    Several words get about as many bits each, the last one `reserve` fewer, if that
+    takes no more words: rows then share more of their words (`--compress`).  Returns
+    one field per size.
     """
+    bits = [max(size - 1, 0).bit_length() for size in sizes]
+    fields = yield from _first_fit(bits, _WORD_BITS, ticks)
+    n_words = 1 + max((field.word for field in fields), default=0)
+    even = -(-(sum(bits) + reserve) // n_words)
+    if n_words > 1 and even < _WORD_BITS:
+        balanced = yield from _first_fit(bits, even, ticks)
+        if max(field.word for field in balanced) < n_words:
+            return balanced
+    return fields
+
+
+def _first_fit(bits: list[int], room: int, ticks: Ticks) -> Job[list[Field]]:
+    """Return fields of so many bits, in words of which `room` bits are used."""
     used: list[int] = []
     fields: dict[int, Field] = {}
-    bits = [max(size - 1, 0).bit_length() for size in sizes]
     # Large fields first need fewer words; equal ones keep neighbours together.
     word, latest = 0, -1
-    for i in sorted(range(len(sizes)), key=lambda i: -bits[i]):
+    for i in sorted(range(len(bits)), key=lambda i: -bits[i]):
         if bits[i] != latest:  # where the last one did not fit, no equal one does
             word, latest = 0, bits[i]
-        while word < len(used) and used[word] + bits[i] > _WORD_BITS:
+        while word < len(used) and used[word] + bits[i] > room:
             word += 1
         if word == len(used):
             used.append(0)
@@ -66,4 +80,4 @@ def allocation(sizes: list[int], ticks: Ticks) -> Job[list[Field]]:
         fields[i] = Field(word, min(taken, _WORD_BITS - 1), bits[i])
         used[word] = taken + bits[i]
         yield from ticks.worked()
-    return [fields[i] for i in range(len(sizes))]
+    return [fields[i] for i in range(len(bits))]

@@ -430,11 +430,10 @@ def _explored(question: Question) -> Job[ProductSize | None]:
     packed = yield from product.packed()
     while packed is not None:
         yield from packed.ready()
-        size = yield from product_size_of(
-            product.problem(packed),
-            packed.bits,
-            max_states=question.options.max_states,
-        )
+        options = question.options
+        problem = replace(product.problem(packed), compress=options.compress)
+        most = options.max_states
+        size = yield from product_size_of(problem, packed.bits, max_states=most)
         if packed.overflowed() is None:
             return size
         packed = yield from packed.widened()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.kernels.compilation import has_own_code
 from ltlpipe.systems.reading import load_program
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dve" / "peterson.dve"
@@ -27,6 +30,22 @@ def test_report(run):
     assert (outcome.code, outcome.err) == (0, "")
     report = r"6 variables in 1 word, 8 actions; compiled in \d+\.\d\d s\n"
     assert re.fullmatch(f"{re.escape(str(EXAMPLE))}: {report}", outcome.out)
+
+
+def test_what_is_compiled_is_what_questions_run(run, tmp_path):
+    """Formulas, assertions and counts of a model that asserts and forgets."""
+    file = tmp_path / "m.pml"
+    file.write_text(
+        f"byte x; active proctype P() {{ byte k = 3; x = k; k = 7; x = {os.getpid()} % "
+        "200; assert(x != 5) }"
+    )
+    assert run("compile", file).code == 0
+    model = load_program(file)
+    formulas = model.for_question(())
+    assert formulas.source != model.source
+    asked = [formulas, *(complete(m.forgetting([]))[0] for m in (formulas, model))]
+    assert len({one.source for one in asked}) == 3
+    assert all(has_own_code(one.pack([]).expand) for one in asked)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -30,6 +32,7 @@ from ltlpipe.search.exploring import BATCH, Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import Setting
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.systems import fields
 from ltlpipe.verdict.checking import product_size
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
@@ -102,6 +105,16 @@ def test_sets_of_rows(bits, n, share, seed):
     assert all(added[k] != there[k] for k in first if added[k] >= 0)
 
 
+@njit
+def call_packed(root):
+    return counting.packed(root)
+
+
+@njit
+def call_unpacked(word):
+    return counting.unpacked(word)
+
+
 def test_a_full_set_says_so():
     """Rows without end: none is lost, none is stored in another's place."""
     cells = new_cells(40, 100)
@@ -138,6 +151,41 @@ def test_counts(automaton, data, budget):
     assert count.registers[Reg.VISITED] == len(states) == count.registers[Reg.STORED]
     assert count.registers[Reg.TRANSITIONS] == len(there)
     assert count.fin_transitions == sum(t[1] & bits != 0 for t in there)
+
+
+@given(automata(max_states=12), st.none() | st.integers(1, 9))
+@settings(max_examples=examples(100))
+def test_rows_of_several_words(automaton, budget):
+    """As trees: as many states as with numbers, wherever a step stops."""
+    with mock.patch.object(fields, "_WORD_BITS", 2):
+        problem = problem_of(automaton, periods=(2, 3, 2, 3))
+    assert len(problem.initial) >= 3
+    count, exploration = Count(problem, 64), Exploration(problem)
+    drive(count, Limits(), max_budget=budget)
+    drive(exploration, Limits())
+    for register in (Reg.STORED, Reg.VISITED, Reg.TRANSITIONS):
+        assert count.registers[register] == exploration.registers[register]
+
+
+def test_trees_of_many_parts_grow():
+    """The set, the parts and their slots are made larger; memory is counted."""
+    with mock.patch.object(fields, "_WORD_BITS", 10):
+        plain = product_size(philosophers(7), None, reduce="none")
+        trees = product_size(philosophers(7), None, reduce="none", compress=True)
+    assert trees == plain
+    options = {"reduce": "none", "compress": True, "memory": 0.2}
+    with mock.patch.object(fields, "_WORD_BITS", 10):
+        assert product_size(philosophers(7), None, **options) is None
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
+@settings(max_examples=examples(200))
+def test_packed_roots(left, right):
+    """None is lost, and pairs of numbers below 2^24 have 48 bits."""
+    root = np.uint64(left << 32 | right)
+    word = np.uint64(call_packed(root))
+    assert call_unpacked(word) == root
+    assert int(word).bit_length() <= 48 or max(left, right) >= 2**24
 
 
 @pytest.mark.parametrize("width", [1, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH, 9_000])

@@ -71,7 +71,7 @@ def call_store_missing(store, registers, rows, n, ids, hashes):
 
 def tree_store(first, batch):
     """A store that keeps rows as trees and has the first one."""
-    tree, roots = new_tree(len(first), 1), np.zeros((1, 1), dtype=np.uint64)
+    tree, roots = new_tree(len(first), 1, batch), np.zeros((1, 1), dtype=np.uint64)
     fold_rows(tree, first[np.newaxis], roots)
     tree.parts.rows.resize((ROOM, 1), refcheck=False)
     for _ in resize_slots(tree.parts, tree.registers, 2 * ROOM):

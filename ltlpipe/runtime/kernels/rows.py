@@ -23,6 +23,15 @@ def hash_row(rows, i):
 
 
 @inlined
+def hash_word(word):
+    """Return the bits that `hash_row` has for a row of one word."""
+    mixed = word * _MULTIPLIER
+    mixed ^= mixed >> _U32
+    mixed *= _FINISHER
+    return mixed ^ (mixed >> _U32)
+
+
+@inlined
 def same_row(rows, i, others, k):
     """Whether ``rows[i]`` is ``others[k]``."""
     for w in range(rows.shape[1]):  # noqa: SIM110 (a kernel has no `all`)

@@ -632,6 +632,7 @@ def _thresholds(program: Program) -> Job[list[int]]:
 
 
 WORD_BITS = 64
+_RESERVE = 12  # bits that the last word has free for the automaton of a property
 
 
 class Chunk(NamedTuple):
@@ -690,7 +691,7 @@ def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
         most = WORD_BITS // bits[slot] if bits[slot] else size
         units += [(slot + i, min(most, size - i)) for i in range(0, size, most)]
     sizes = [1 << bits[first] * size for first, size in units]
-    fields = complete(allocation(sizes, Ticks(PACKING)))
+    fields = complete(allocation(sizes, Ticks(PACKING), _RESERVE))
     places: list[Field] = []
     chunks: dict[int, tuple[Chunk, ...]] = {}
     for (first, size), own in zip(units, fields, strict=True):
