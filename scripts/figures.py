@@ -158,13 +158,15 @@ def promela() -> str:
             for tool in ("ltlpipe", "ltlpipe --compress", "spin", "spin -DCOLLAPSE")
         )
         cells = [f"{own.states:,.0f}"]
-        for row in (own, trees):
-            rate = f"{row.states_per_second / 1e6:.1f} million ({row.times_spin:.1f}x)"
+        has_trees = trees.bytes_per_state != own.bytes_per_state
+        for row in (own, trees)[: 1 + has_trees]:
+            rate = f"{row.states_per_second / 1e6:.1f} M/s ({row.times_spin:.1f}x)"
             cells.append(f"{rate}, {row.bytes_per_state:.0f} B")
-        cells += [f"{row.bytes_per_state:.0f} B" for row in (spin, collapse)]
+        cells += ["the same"] * (not has_trees)
+        cells.append(f"{spin.bytes_per_state:.0f}, {collapse.bytes_per_state:.0f} B")
         body.append([title, *cells])
-    head = "model, states, states per second, `--compress`, Spin, `-DCOLLAPSE`"
-    return lines(head.split(", "), *body)
+    head = "model; states; ltlpipe; `--compress`; Spin, `-DCOLLAPSE`"
+    return lines(head.split("; "), *body)
 
 
 def merging() -> str:

@@ -205,9 +205,8 @@ def compile_model(
 
     A long search has the successor function of a model compiled, and the machine code
     is kept.  This command only compiles, and reports the time: the functions for
-    formulas and for assertions, with merged statements and without, which forget the
-    values that the model does not read any more, and the one of `info --count`, which
-    forgets none.  A formula that reads more has a function of its own.
+    formulas, assertions and `info --count`, with merged statements and without.  A
+    formula that reads what these forget has one of its own.
     """
     from ltlpipe.systems.reading import load_program
 
