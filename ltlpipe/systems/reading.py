@@ -17,7 +17,7 @@ import re
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
 from ltlpipe.runtime.arguments import TEXT, WHOLE, a_kind, expect, is_one, several
@@ -231,6 +231,9 @@ def load_job(
     if not models:
         return (yield from _network(files, manner, models_too=len(files) == 1))
     if several:
+        for source in files:
+            if is_path(source) and _promised(source, manner) is None:
+                _refuse_unknown(name_of(source))
         raise UnsupportedError(
             f"{name_of(models[0])}: a model is a system of its own and has one file, "
             f"but {len(files)} are given"
@@ -454,20 +457,25 @@ def _promised(source: Source, manner: _Manner) -> Format | None:
     return form if form is not None and form.reader is not None else None
 
 
+def _refuse_unknown(file: str) -> NoReturn:
+    """Say why a path whose name promises no format cannot be read."""
+    stem, suffix = split_suffix(file)
+    message = f"unknown suffix {suffix!r}, expected {READABLE}"
+    if Path(file).is_dir():
+        message = "a folder, expected a file"
+    elif suffix in CONVERTED:
+        message = CONVERTED[suffix].format(stem)
+    elif not Path(file).exists():
+        message = "no such file (a formula is given by -f)"
+    raise InputError(message, file=file)
+
+
 def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     """Read a file: its format, and the components or the model that it holds."""
     file = name_of(source)
     form = _promised(source, manner)
     if form is None and is_path(source):
-        stem, suffix = split_suffix(file)
-        message = f"unknown suffix {suffix!r}, expected {READABLE}"
-        if Path(file).is_dir():
-            message = "a folder, expected a file"
-        elif suffix in CONVERTED:
-            message = CONVERTED[suffix].format(stem)
-        elif not Path(file).exists():
-            message = "no such file (a formula is given by -f)"
-        raise InputError(message, file=file)
+        _refuse_unknown(file)
     # A text with macros can begin with any word, and have comments in Latin 1.
     opening = None
     if form is not None and not form.binary and "define" not in form.takes:

@@ -84,6 +84,7 @@ def test_unknown_suffix(name, tmp_path):
 @pytest.mark.parametrize("name", ["m.dve", "m.pnml.gz"])
 def test_models_are_no_components(name):
     assert "has one file, but 2 are given" in refusal([name, "n.aut"], UnsupportedError)
+    assert refusal([name, "G a"]) == "G a: no such file (a formula is given by -f)"
     with pytest.raises(UnsupportedError, match="expected components of a network"):
         load_network(name)
 
