@@ -115,14 +115,16 @@ class Lowering(Messages):
         """Make the program."""
         storage = self.storage
         processes = []
-        # With priorities each step looks at what all other processes can do.
+        # With priorities each process looks at what all others can do.
         places = sum(len(storage.flows[f.proctype].nodes) for f in storage.offsets)
         others = places if storage.priorities >= 0 else 0
-        ticks = Ticks("reading", _STEP_WORK + others * _PLACE_WORK)
+        ticks = Ticks("reading", _STEP_WORK)
         for slot, proctypes in enumerate(self.plan.slots):
             transitions: list[Transition] = []
             for number in proctypes:
                 frame, made = Frame(slot, number), []
+                ticks.memory_bytes += others * _PLACE_WORK * _BYTES
+                yield from ticks.worked(others * _PLACE_WORK / _STEP_WORK)
                 for transition in self._process(frame):
                     made.append(transition)
                     ticks.memory_bytes += ticks.unit_work * _BYTES

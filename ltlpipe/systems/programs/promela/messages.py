@@ -145,6 +145,9 @@ class Messages(Translator):
         self.trace = traces[0] if traces else None
         self._being_asked: list[Frame] = []
         """For which ``enabled`` is being translated, outermost first."""
+        self._could: dict[Frame, Expression] = {}
+        self._may: dict[Frame, list[Expression]] = {}
+        """Whether processes could move, and may: one tree for all that look at it."""
 
     def _failing(self, fault: int) -> Assignment:
         return self._set(Read(self.storage.error), Number(fault))
@@ -305,16 +308,17 @@ class Messages(Translator):
 
     def _allowed(self, frame: Frame) -> list[Expression]:
         """Return when the process of a slot may move at all."""
-        provided = self._provided(frame)
-        first = self.storage.priorities
-        if first < 0:
-            return provided
-        for other in self.storage.offsets:
+        if frame in self._may:
+            return self._may[frame]
+        allowed, first = self._provided(frame), self.storage.priorities
+        for other in self.storage.offsets if first >= 0 else ():
             if other.slot != frame.slot:
                 higher = Binary(">", Read(first + other.slot), Read(first + frame.slot))
-                can = all_of([higher, *self._provided(other), self._enabled(other)])
-                provided.append(negated(can))
-        return provided
+                if other not in self._could:
+                    self._could[other] = self._enabled(other)
+                can = all_of([higher, *self._provided(other), self._could[other]])
+                allowed.append(negated(can))
+        return self._may.setdefault(frame, allowed)
 
     def _provided(self, frame: Frame) -> list[Expression]:
         provided = self.model.proctypes[frame.proctype].provided

@@ -204,6 +204,18 @@ def test_more_verdicts_are_the_same_with_starts_that_wait(part):
     compare_verdicts(range(1000 + 200 * part, 1200 + 200 * part))
 
 
+def test_processes_that_look_at_each_other_are_made_once():
+    """Each could do what each other can: as trees of their own there were millions."""
+    steps = " ".join(f":: x == {n} -> x = {n + 1}" for n in range(60))
+    text = f"byte x; proctype R() priority 2 {{ do {steps} od }} "
+    text += "init { run R(); run R() }"
+    tree = read_model(text, "m.pml")
+    program = complete(lower(tree, general_plan(tree, 3), assertions=False)).program
+    moving = [t.conditions[0] for p in program.processes for t in p.transitions]
+    assert len(moving) > 200
+    assert len({id(condition) for condition in moving}) < 20
+
+
 def test_room_for_many_processes_is_made_in_turns():
     """So limits hold while steps that look at all other processes are made."""
     text = """\
@@ -214,5 +226,5 @@ proctype R(byte p) priority 2 {
 init { do :: run R(x) :: x > 1 -> break od }
 """
     tree = read_model(text, "m.pml")
-    said = list(lower(tree, general_plan(tree, 8), assertions=False))
+    said = list(lower(tree, general_plan(tree, 30), assertions=False))
     assert said[0].memory_bytes < said[1].memory_bytes < said[2].memory_bytes
