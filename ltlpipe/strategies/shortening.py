@@ -179,9 +179,9 @@ def shortened(
     if network is not None:
         run = yield from sliced(network, best.run, trace)
         best = begun(run)
-    by_kernel = network is not None or is_net(getattr(question, "system", None))
+    by_kernel = _thins_by_kernel(question)
     thin = None
-    if by_kernel and len(best.run.actions) >= _LONG:
+    if by_kernel and len(best.run.actions) >= LONG:
         run = yield from shortened_by_trial(question, best.run)
         best = begun(run)
         thin = best.run
@@ -202,6 +202,23 @@ def shortened(
     if run is not thin:
         run = yield from shortened_by_trial(question, run)
     return begun(run)
+
+
+def shortened_in_python(question: Question, run: Run) -> Job[Shortened]:
+    """Look for a shorter violation without kernels, which need not be compiled yet."""
+    by_kernel = _thins_by_kernel(question)
+    if not by_kernel:
+        run = yield from shortened_by_trial(question, run)
+    run = yield from ended_soon(question, run)
+    if not by_kernel:
+        run = yield from shortened_by_trial(question, run)
+    return begun(run)
+
+
+def _thins_by_kernel(question: Question) -> bool:
+    """Whether kernels try what can be left out of a run."""
+    net = is_net(getattr(question, "system", None))
+    return net or with_components(question) is not None
 
 
 def begun(run: Run, *, of_product: bool = False) -> Shortened:
@@ -225,7 +242,7 @@ _NEAR_WORK = 20_000.0
 _PER_LETTER, _PER_VALUE = 3.0, 0.05
 """Units of work of a letter, and of each value in a state."""
 
-_SHORT, _LONG = 32, 100
+_SHORT, LONG = 32, 100
 """Steps of a run that may be ended soon, and of one that is thinned at first."""
 
 

@@ -17,6 +17,7 @@ from ltlpipe.question.conditions import INSTANT, WALKS
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Clock, Limits, StoppedError, run
 from ltlpipe.strategies.shortening import (
+    LONG,
     PRODUCT,
     SYSTEM,
     Shortened,
@@ -26,6 +27,7 @@ from ltlpipe.strategies.shortening import (
     last_step,
     shortened,
     shortened_by_trial,
+    shortened_in_python,
     shortened_prefix,
     tightened,
     tightened_in_python,
@@ -198,6 +200,8 @@ class Counterexample:
                 found.run,
                 most_states=min(max(entered, of_steps, FEW_STATES), MANY_STATES),
             )
+        elif len(found.run.actions) >= LONG and not found.shortest_of:  # but in depth
+            found = yield from shortened_in_python(self._answered, found.run)
         self._found = found
         if found.shortest_of == PRODUCT and not asks:
             known = yield from tightened_in_python(self._answered, found, TINY)

@@ -700,3 +700,32 @@ def test_numba_is_not_imported():
     )
     assert done.stderr == ""
     assert done.stdout == "[]\n"
+
+
+FAR = """
+import sys
+from ltlpipe import load, parse
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import Limits
+from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.verdict.inquiry import Inquiry
+
+asked = Property(parse('F G "x != 100"'))
+instant = tuple(s for s in STRATEGIES if s.name == "instant")
+verdict = Inquiry(load("m.pml"), asked, Options(), strategies=instant).verdict(Limits())
+lasso = verdict.lasso
+print(verdict.verdict, len(lasso.prefix), len(lasso.cycle), "numba" in sys.modules)
+"""
+
+
+def test_runs_found_in_depth_become_short(tmp_path):
+    """Without kernels, too: 200 statements of `y` are left out."""
+    (tmp_path / "m.pml").write_text(
+        "byte x, y; active proctype P() { do :: x < 100 -> x++ :: x == 100 -> skip "
+        ":: y < 200 -> y++ od }"
+    )
+    command = [sys.executable, "-c", FAR]
+    options = {"capture_output": True, "text": True, "check": False, "cwd": tmp_path}
+    done = subprocess.run(command, **options)
+    assert (done.stdout, done.stderr) == ("violated 200 2 False\n", "")

@@ -352,7 +352,7 @@ def assert_shorter_runs_are_right(model, formula, counts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortening, "_in_product", lambda product, best, _: ready(best))
         patch.setattr(shortening, "_SHORT", 2)
-        patch.setattr(shortening, "_LONG", 2)
+        patch.setattr(shortening, "LONG", 2)
         found = ask(model, formula, **asked)
         patch.setattr(thinning, "_OF_NETS", 0.0)
         patch.setattr(thinning, "_OF_MODELS", 0.0)
