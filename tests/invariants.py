@@ -62,13 +62,17 @@ def recording_invariants(search: Recording):
         assert (arrays.parent[1:n] < np.arange(1, n)).all()
 
 
+def assert_blue_is_cyan(search, base):
+    """Check that; the blue frames lie below `base`, or are all if it is 0."""
+    blue = stack_frames(search.arrays.stack[: base or search.registers[Reg.TOP]])
+    cyan = np.flatnonzero(search.colours() == Colour.CYAN)
+    assert sorted(blue.tolist()) == cyan.tolist()
+
+
 @assert_consistent.register
 def nested_dfs_invariants(search: NestedDFS):
     """Check that exactly the states with a blue frame are cyan."""
-    base = search.registers[Reg.RED_BASE] or search.registers[Reg.TOP]
-    blue = stack_frames(search.arrays.stack[:base])
-    cyan = np.flatnonzero(search.colours() == Colour.CYAN)
-    assert sorted(blue.tolist()) == cyan.tolist()
+    assert_blue_is_cyan(search, search.registers[Reg.RED_BASE])
 
 
 @assert_consistent.register
@@ -89,10 +93,7 @@ def approximate_se05_invariants(search: ApproximateSE05):
 @assert_consistent.register
 def tauriainen03_invariants(search: Tauriainen03):
     """Check that exactly the states with a blue frame are cyan."""
-    base = search.registers[RedReg.POST_BASE] or search.registers[Reg.TOP]
-    blue = stack_frames(search.arrays.stack[:base])
-    cyan = np.flatnonzero(search.colours() == Colour.CYAN)
-    assert sorted(blue.tolist()) == cyan.tolist()
+    assert_blue_is_cyan(search, search.registers[RedReg.POST_BASE])
 
 
 @assert_consistent.register

@@ -44,6 +44,7 @@ from ltlpipe.search.driver import Resumable, advance
 from ltlpipe.search.exploring import BATCH, Exploration
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
+    MAX_STATES,
     ROUNDING,
     OutOfMemoryError,
     affordable_length,
@@ -335,6 +336,8 @@ class Count(Resumable):
             return
         parts, registers = tree.parts, tree.registers
         needed = int(registers[Reg.STORED]) + self._branching * parts_per_row(tree)
+        if needed > MAX_STATES:  # numbers of parts have 32 bits
+            raise OutOfMemoryError
         lengthen([parts.rows], needed, limit_bytes - self.memory_bytes)
         n_slots, free = len(parts.slots), limit_bytes - self.memory_bytes
         if needed > MAX_LOAD * n_slots:

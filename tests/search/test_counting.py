@@ -178,6 +178,14 @@ def test_trees_of_many_parts_grow():
         assert product_size(philosophers(7), None, **options) is None
 
 
+def test_there_are_no_more_parts_than_numbers(monkeypatch):
+    """The count ends; it does not go on with numbers that mean two parts."""
+    monkeypatch.setattr(counting, "MAX_STATES", 5_000)
+    with mock.patch.object(fields, "_WORD_BITS", 10):
+        options = {"reduce": "none", "compress": True}
+        assert product_size(philosophers(7), None, **options) is None
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 @settings(max_examples=examples(200))
 def test_packed_roots(left, right):
