@@ -52,6 +52,7 @@ from ltlpipe.components.progress import STATIC
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.net import NetModel
+from ltlpipe.systems.networks.packing import BLOCKED, LEADS, Entry
 from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.program import (
     Binary,
@@ -60,7 +61,6 @@ from ltlpipe.systems.programs.program import (
     Read,
     parts,
 )
-from ltlpipe.systems.successor_kernels import BLOCKED, LEADS, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set

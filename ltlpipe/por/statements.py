@@ -21,8 +21,8 @@ import numpy as np
 
 from ltlpipe.components.progress import STATIC
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.networks.packing import LEADS
 from ltlpipe.systems.runs import Run
-from ltlpipe.systems.successor_kernels import LEADS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

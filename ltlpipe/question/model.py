@@ -168,6 +168,7 @@ class ModelQuestion(Question):
 
     def prepared(self) -> Job[None]:
         """Compute the facts for packing, once, on first use."""
+        yield from self.fact("ranged", self.system.ranged)
         yield from self.fact("prepared", self.system.prepared)
 
     def unfolded(self) -> Job[ModelQuestion]:
@@ -293,7 +294,7 @@ class ModelQuestion(Question):
     def _grouped(self) -> Job[Groups]:
         from ltlpipe.por.groups import find_groups
 
-        yield from self.prepared()  # whose facts include possible failures
+        yield from self.fact("ranged", self.system.ranged)  # some steps can fail
         known, formula = self.propositions, self.translated
         ends = {text for text, own in known.items() if isinstance(own, Deadlock)}
         hidden = None if formula is None else seen_at_ends(formula, ends)

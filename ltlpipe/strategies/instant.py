@@ -108,9 +108,10 @@ TOO_MANY = "too-many"
 
 _FIRST_CHECK = 32  # states that are expanded before SCCs are looked at
 _DIVE = 1024  # states that a dive expands
-_SOME, _GROWS = 1024, 1.5
+_SOME, _GROWS, _WAIT = 1024, 1.5, 0.1
 """If the states that wait grow by such a factor while these and as many before are
-expanded, most of the product is still to come: kernels are worth their loading."""
+expanded, and are not few beside them, most of the product is still to come: kernels are
+worth their loading."""
 
 # Units of work, about a microsecond each, and bytes: measured.
 _PER_STATE, _PER_EDGE, _PER_STEP = 3.0, 0.9, 2.2
@@ -187,7 +188,8 @@ def search(
         if status is not None:
             break
         waited, waiting = waiting, product.n_waiting
-        if n_expanded >= _SOME and waiting > _GROWS * waited:
+        most = max(_GROWS * waited, n_expanded * _WAIT)
+        if n_expanded >= _SOME and waiting > most:
             yield from meter.report(gives_way=True)
         n_expanded *= 2
     if status == TOO_MANY:

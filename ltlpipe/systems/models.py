@@ -165,9 +165,13 @@ class Model(Displayed, ABC):
         del names
         return self
 
+    def ranged(self) -> Job[None]:
+        """Find out, once, which values there can be, and which steps can fail."""
+        yield from ()
+
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""
-        yield from ()
+        yield from self.ranged()
 
     def unfolding(self) -> Job[Model]:
         """Return the model that is searched state by state: itself.

@@ -14,22 +14,8 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called
+from ltlpipe.systems.networks.packing import BLOCKED, LEADS, Entry
 from ltlpipe.systems.networks.packing_kernels import Select, read_field, repeat
-
-
-class Entry(IntEnum):
-    """What the table has for each action."""
-
-    KIND = 0  # LEADS, BLOCKED or both
-    FIRST = 1  # the place that takes part in it
-    SECOND = 2  # the other one, or the same
-
-
-LEADS = 1
-"""Where this action is enabled, the actions of its places are a group."""
-
-BLOCKED = 2
-"""A group with this action is no ample set where the action is enabled."""
 
 ENTRIES = len(Entry)
 

@@ -43,7 +43,7 @@ from ltlpipe.question.answer import (
     Trace,
     Tried,
 )
-from ltlpipe.question.conditions import AMPLE, AUTO, EXPLICIT, LINEAR, WALKS
+from ltlpipe.question.conditions import AMPLE, AUTO, EXPLICIT, INSTANT, LINEAR, WALKS
 from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
@@ -69,6 +69,7 @@ from ltlpipe.strategies.substitutes import (
     with_merged_statements,
     with_places,
 )
+from ltlpipe.systems.kinds import is_net, is_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.registry import Strategy
+    from ltlpipe.systems.models import Model
     from ltlpipe.systems.runs import Run
 
 MOST_OPEN = 4
@@ -628,6 +630,12 @@ def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run 
     return None
 
 
+PLAIN_TURN = 40_000.0
+"""Units of work in plain Python before a program is made smaller: some hundred states.
+
+To find out what can be merged, and what is dead, takes about as long.
+"""
+
 SMALL_NET = 2_500
 """Arcs of nets that are searched for a first turn before questions are made simpler.
 
@@ -638,35 +646,50 @@ That takes linear programs, up to a second, where all states may be there in 0.0
 def _searched_first(
     strategy: Strategy, question: ModelQuestion, trace: Trace
 ) -> Job[Answer | None]:
-    """Return what a strategy answers in a first turn about a small net as it is."""
-    from ltlpipe.systems.nets.net import PetriNet
-
-    net = question.system
-    if (
-        isinstance(net, PetriNet)
-        and len(net.pre.place) + len(net.post.place) <= SMALL_NET
-        and question.options.reduce_names == [AUTO]
-    ):
+    """Return what a strategy answers in a first turn about a small model as it is."""
+    is_whole = question.options.reduce_names != [AUTO]
+    work = 0.0 if is_whole else _first_work(strategy, question.system)
+    if work:
         with suppress(TooMuchWorkError, NotApplicableError, StoppedError, MemoryError):
             job = strategy.job(question, trace)
-            answer = yield from bounded(job, FIRST_TURN, FREE_WAITING)
+            answer = yield from bounded(job, work, FREE_WAITING)
             if answer.kind != INCONCLUSIVE:
                 return answer
-    yield Progress("planning", gives_way=True)
+    if strategy.name == FALLBACK and is_of_places(question):
+        yield Progress("planning", gives_way=True)
     return None
 
 
+def _first_work(strategy: Strategy, system: Model) -> float:
+    """Return how much a strategy does before the question is made simpler."""
+    if strategy.name == INSTANT:
+        return PLAIN_TURN if is_program(system) else 0.0
+    if strategy.name == FALLBACK and is_net(system):
+        from ltlpipe.systems.nets.net import PetriNet
+
+        if isinstance(system, PetriNet):
+            arcs = len(system.pre.place) + len(system.post.place)
+            return FIRST_TURN if arcs <= SMALL_NET else 0.0
+    return 0.0
+
+
 def _about_less(
-    strategy: str, question: ModelQuestion
+    strategy: Strategy, question: ModelQuestion
 ) -> Job[tuple[Question, Question]]:
-    """Return a question with a simpler formula, and one about a smaller model, too."""
+    """Return a question with a simpler formula, and one about a smaller model, too.
+
+    What takes longer than a search in plain Python is not done for that.
+    """
     from ltlpipe.strategies.linear import simplified
 
-    before = asked = yield from simplified(question)
-    if strategy != LINEAR:  # which may take colours, and has no runs
+    before: Question = question
+    if strategy.needs_kernels:
+        before = yield from simplified(question)
+    asked = before
+    if strategy.needs_kernels and strategy.name != LINEAR:  # which takes colours
         asked = yield from about_smaller_net(asked)
     asked = yield from with_live_variables(asked)
-    if strategy in (EXPLICIT, AMPLE, WALKS):
+    if strategy.name in (INSTANT, EXPLICIT, AMPLE, WALKS):
         asked = yield from with_merged_statements(asked)
     return before, asked
 
@@ -675,8 +698,8 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     """Return the job of a strategy.
 
     Numba's import and factoring are included.  Colours of a symmetric net are merged,
-    or it is unfolded, unless the strategy takes it as it is.  A small
-    net is searched before the question is made simpler.
+    or it is unfolded, unless the strategy takes it as it is.  A small model is searched
+    before the question is made simpler.
     """
     asked = question
     if not strategy.takes_colours:
@@ -684,20 +707,22 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         if asked is not question:
             trace.plan = asked.given
     unfolded = asked
-    if not strategy.needs_kernels:
-        answer = yield from strategy.job(asked, trace)
-    else:
+    if strategy.needs_kernels:
         yield from imported("numba")
-        before, first = asked, None
-        if isinstance(asked, ModelQuestion):
-            if strategy.name == FALLBACK and is_of_places(question):
-                first = yield from _searched_first(strategy, asked, trace)
-            if first is None:
-                before, asked = yield from _about_less(strategy.name, asked)
-        answer = first or (yield from answered(strategy, asked, trace))
-        if asked is not before:
-            assert isinstance(asked, Substitute)
-            answer = yield from asked.restored(answer)
+    before, first = asked, None
+    if isinstance(asked, ModelQuestion):
+        first = yield from _searched_first(strategy, asked, trace)
+        if first is None:
+            before, asked = yield from _about_less(strategy, asked)
+    if first is not None:
+        answer = first
+    elif strategy.needs_kernels:
+        answer = yield from answered(strategy, asked, trace)
+    else:
+        answer = yield from strategy.job(asked, trace)
+    if asked is not before:
+        assert isinstance(asked, Substitute)
+        answer = yield from asked.restored(answer)
     if isinstance(unfolded, MergedQuestion):
         return (yield from unfolded.restored(answer))
     return answer._replace(unfolded=unfolded is not question)

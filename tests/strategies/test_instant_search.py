@@ -719,6 +719,45 @@ print(verdict.verdict, len(lasso.prefix), len(lasso.cycle), "numba" in sys.modul
 """
 
 
+MERGED = """
+import sys
+from ltlpipe import load, parse
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import Limits
+from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.verdict.inquiry import Inquiry
+
+instant = tuple(s for s in STRATEGIES if s.name == "instant")
+for text in sys.argv[1:]:
+    asked = Property(parse(text))
+    inquiry = Inquiry(load("m.pml"), asked, Options(), strategies=instant)
+    verdict = inquiry.verdict(Limits())
+    steps = len(verdict.lasso.prefix) if verdict.lasso else 0
+    is_small = verdict.stats.states < 1000
+    print(verdict.verdict, is_small, *verdict.plan.reductions, steps > 40)
+print("numba" in sys.modules)
+"""
+
+
+def test_statements_are_merged_without_kernels(tmp_path):
+    """Of 22,811 states a few hundred are left; the run has all statements."""
+    steps = "x = 1; x = 2; x = 3; x = 4; x = 5; x = 6; x = 7; x = 8; x = 9"
+    (tmp_path / "m.pml").write_text(
+        "byte done; active [4] proctype P() { byte x; "
+        f"{steps}; done++; if :: x == 9 && done == 4 -> done = 7 :: else fi }}"
+    )
+    command = [sys.executable, "-c", MERGED, 'G "done != 9"', 'G "done != 7"']
+    options = {"capture_output": True, "text": True, "check": False, "cwd": tmp_path}
+    done = subprocess.run(command, **options)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "holds True variables statements False",
+        "violated True variables statements True",
+        "False",
+    ]
+
+
 def test_runs_found_in_depth_become_short(tmp_path):
     """Without kernels, too: 200 statements of `y` are left out."""
     (tmp_path / "m.pml").write_text(

@@ -30,6 +30,7 @@ out_rows, out_letters, out_actions, out_marks
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -61,6 +62,21 @@ _NARROW = 64  # states that wait; more are looked at together
 
 MAX_SUCCESSORS = 1 << 22
 """Successors of one state that a search can take in."""
+
+
+class Entry(IntEnum):
+    """What the table of static ample sets has for each action of a model."""
+
+    KIND = 0  # LEADS, BLOCKED or both
+    FIRST = 1  # the place that takes part in it
+    SECOND = 2  # the other one, or the same
+
+
+LEADS = 1
+"""Where this action is enabled, the actions of its places are a group."""
+
+BLOCKED = 2
+"""A group with this action is no ample set where the action is enabled."""
 
 
 def _not_widened() -> Job[None]:

@@ -364,11 +364,16 @@ class ProgramModel(Model):
             return sum(most) + MAX_MOVES + 2  # no end of the rows is where one begins
         return max(sum(most), 1)
 
-    def prepared(self) -> Job[None]:
-        """Find out what packing needs to know, once: `ranges` and `source`."""
+    def ranged(self) -> Job[None]:
+        """Find `ranges`, once."""
         known = vars(self)
         if "ranges" not in known:
             known["ranges"] = yield from Ranges.finding(self.program)
+
+    def prepared(self) -> Job[None]:
+        """Find out what packing needs to know, once: `ranges` and `source`."""
+        yield from self.ranged()
+        known = vars(self)
         if "source" not in known:
             from ltlpipe.systems.programs.generating import generate
 

@@ -7,8 +7,8 @@ import pytest
 from ltlpipe import check
 from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import run
+from ltlpipe.systems.networks.packing import BLOCKED, LEADS, Entry
 from ltlpipe.systems.programs.model import read_dve_model
-from ltlpipe.systems.successor_kernels import BLOCKED, LEADS, Entry
 
 
 def model_of(*processes, declarations="byte a;", system="async"):

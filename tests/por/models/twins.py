@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import run
-from ltlpipe.systems.successor_kernels import BLOCKED, LEADS
+from ltlpipe.systems.networks.packing import BLOCKED, LEADS
 
 
 def kept(steps, codes):

@@ -16,10 +16,14 @@ import numpy as np
 
 import ltlpipe
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
+from ltlpipe.systems.networks import packing
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs import program
 
-_IMPORTED = ("ATOMIC", "D_STEP", "BLOCKED", "ENDLESS", "FULL")
+_IMPORTED = {
+    "successor_": (packing, ("BLOCKED", "LEADS", "Entry")),
+    "programs/": (program, ("ATOMIC", "D_STEP", "BLOCKED", "ENDLESS", "FULL")),
+}
 _ROOT = Path(ltlpipe.__file__).parent / "systems"
 _IMPORTS = re.compile(r"^from ltlpipe[\w.]* import (\((.|\n)*?\)|.*)$", re.MULTILINE)
 
@@ -35,8 +39,9 @@ def _namespace(text, given):
 def _kernels():
     names = {}
     for folder in ("networks/packing_", "propositions/", "successor_", "programs/"):
-        if folder == "programs/":  # BLOCKED is another number above
-            names |= {name: getattr(program, name) for name in _IMPORTED}
+        if folder in _IMPORTED:  # BLOCKED is a number of each
+            module, imported = _IMPORTED[folder]
+            names |= {name: getattr(module, name) for name in imported}
         names = _namespace((_ROOT / f"{folder}kernels.py").read_text(), names)
     return names
 
