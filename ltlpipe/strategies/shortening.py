@@ -260,6 +260,7 @@ def ended_soon(question: Question, run: Run) -> Job[Run]:
         system, table = yield from question.plain_steps(question.given, trace)
         if table.system_marks:
             return run
+        moves = instant.Moves(system, table, stutter=question.stutters)
         trials = Trials(table, math.inf)
         most_states = int(min(_NEAR, max(_NEAR_WORK / system.cost, _LEAST_STATES)))
         last = len(run.actions) - 1
@@ -271,7 +272,6 @@ def ended_soon(question: Question, run: Run) -> Job[Run]:
             if not starts:
                 break
             system.initial = partial(_state_of, run, place)
-            moves = instant.Moves(system, table, stutter=question.stutters)
             found = yield from instant.search(
                 moves, max_states=most_states, starts=sorted(starts)
             )
