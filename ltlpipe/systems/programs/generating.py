@@ -358,6 +358,8 @@ def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     body.line(f"if {blueprint.names[program.error]} == 0:")
     body.indent += 1
     functions = yield from _write_parts(blueprint, body)
+    if not functions:
+        body.line("pass")
     body.indent -= 1
     if program.timeout >= 0:
         body.line("if count == 0 and timeout == 0:")

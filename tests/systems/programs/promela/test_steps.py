@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe import InputError, UnsupportedError
+from ltlpipe import InputError, UnsupportedError, check
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela.model import promela_model, read_model
 from tests.systems.programs.test_generating import compare_model
@@ -416,3 +416,12 @@ def test_steps_of_ends_have_a_text(body, ending):
     texts = [t.text for t in model_of(text).program.transitions()]
     assert f"A[0] m.pml:1: {ending}" in texts
     assert not any(text.endswith(": ") for text in texts)
+
+
+def test_a_timeout_that_nobody_comes_to():
+    """No process can move at all: the function that generates steps is empty."""
+    text = "chan q = [0] of { bit }; active proctype P() { len(q) == 1; timeout }"
+    model = model_of(text)
+
+    assert len(compare_model(model, 10)) == 1
+    assert check(model, "G !deadlock", emptiness="se05").verdict == "violated"
