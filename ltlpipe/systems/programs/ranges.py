@@ -24,8 +24,8 @@ from collections import Counter
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
@@ -45,7 +45,6 @@ from ltlpipe.systems.programs.program import (
     Read,
     Unary,
     is_truth,
-    nodes_in,
     parts,
 )
 
@@ -83,6 +82,18 @@ def wrapped_to(value: Interval, bounds: tuple[int, int]) -> Interval:
     return value if low <= value.low and value.high <= high else Interval(low, high)
 
 
+class Common(NamedTuple):
+    """Expressions that occur often, and what has been found of them.
+
+    That depends on their slots alone, those that they read, and is kept by the
+    expression and the intervals of these.
+    """
+
+    slots: dict[Expression, tuple[int, ...]]
+    values: dict[tuple[Any, ...], Interval]
+    narrowed: dict[tuple[Any, ...], dict[int, Interval] | None]
+
+
 @dataclass(eq=False)
 class Environment:
     """Intervals of the variables at one point of a step.
@@ -101,6 +112,7 @@ class Environment:
     narrow: dict[int, Interval] = field(default_factory=dict)
     cases: dict[Expression, int] = field(default_factory=dict)
     is_quiet: bool = False
+    common: Common = field(default_factory=lambda: Common({}, {}, {}))
     written: set[int] = field(default_factory=set, init=False)
     # Conditions inside each other would be narrowed by again and again.
     _narrowed: dict[tuple[Expression, bool], Environment | None] = field(
@@ -111,10 +123,8 @@ class Environment:
         self, values: dict[int, Interval], narrow: dict[int, Interval]
     ) -> Environment:
         """Return the same with other intervals (`replace` takes ten times as long)."""
-        known = self.nodes, self.failing
-        return Environment(
-            values, self.slots, *known, narrow, self.cases, self.is_quiet
-        )
+        known, more = (self.nodes, self.failing), (self.cases, self.is_quiet)
+        return Environment(values, self.slots, *known, narrow, *more, self.common)
 
     def value(self, slot: int) -> Interval:
         """Return the interval of a slot."""
@@ -156,21 +166,35 @@ class Environment:
 
     def _quiet(self) -> Environment:
         """Return the same environment, taking up nothing about expressions."""
-        return Environment(
-            self.values, self.slots, {}, set(), self.narrow, self.cases, True
-        )
+        if self.is_quiet:
+            return self
+        known, more = (self.values, self.slots), (self.narrow, self.cases)
+        return Environment(*known, {}, set(), *more, True, self.common)
 
     def evaluate(self, expression: Expression) -> Interval:
         """Return the interval of an expression's value."""
         if expression in self.cases:
             truth = self.cases[expression]
             return Interval(truth, truth)
-        value = self._evaluated(expression)
-        known = self.nodes.get(expression)
-        self.nodes[expression] = value if known is None else join(known, value)
+        key = self._key(expression, self.is_quiet)
+        value = self.common.values.get(key) if key else None
+        if value is None:
+            value = self._evaluated(expression)
+            if key:
+                self.common.values[key] = value
+            if not self.is_quiet:
+                known = self.nodes.get(expression)
+                self.nodes[expression] = value if known is None else join(known, value)
         if value.low < MIN or value.high > MAX:
             return ALL
         return value
+
+    def _key(self, expression: Expression, of: bool) -> tuple[Any, ...] | None:
+        """Return by what something is known of an expression that occurs often."""
+        slots = self.common.slots.get(expression)
+        if slots is None or self.cases:
+            return None
+        return expression, of, *map(self.value, slots)
 
     def _evaluated(self, expression: Expression) -> Interval:
         """Return the interval before it is taken modulo 2**32."""
@@ -234,10 +258,32 @@ class Environment:
 
         It is not to be changed.
         """
-        key = condition, truth
-        if key not in self._narrowed:
-            self._narrowed[key] = self._narrowed_by(condition, truth)
-        return self._narrowed[key]
+        now = condition, truth
+        if now not in self._narrowed:
+            key = self._key(condition, truth)
+            if key is None:
+                self._narrowed[now] = self._narrowed_by(condition, truth)
+            else:
+                self._narrowed[now] = self._narrowed_again(key)
+        return self._narrowed[now]
+
+    def _narrowed_again(self, key: tuple[Any, ...]) -> Environment | None:
+        """Return the same by what is known by a key."""
+        known, (condition, truth, *before) = self.common.narrowed, key
+        if key not in known:
+            found = self._narrowed_by(condition, truth)
+            slots = zip(self.common.slots[condition], before, strict=True)
+            known[key] = (
+                None
+                if found is None
+                else {
+                    s: found.value(s) for s, value in slots if found.value(s) != value
+                }
+            )
+        changed = known[key]
+        if not changed:
+            return None if changed is None else self
+        return self._with(self.values, {**self.narrow, **changed})
 
     def _narrowed_by(self, condition: Expression, truth: bool) -> Environment | None:
         if isinstance(condition, Unary) and condition.op == "not":
@@ -373,6 +419,8 @@ def _tests_in(expression: Expression) -> list[Expression]:
 
 
 _PATIENCE = 6
+_MANY_SLOTS = 8  # of an expression whose parts, too, are kept by what they read
+_MOST_KNOWN = 20_000  # of them
 
 # Units of work of a step, and in it for each slot; bytes of what is known of a node.
 _STEP_WORK, _SLOT_WORK, _NODE_BYTES = 100.0, 0.05, 300
@@ -409,6 +457,8 @@ class Ranges:
         self._anywhere: dict[int, Interval] = {}
         self._own: list[list[int]] = []  # the slots of each process
         self._common: set[int] = set()  # those of none
+        self._often = Common({}, {}, {})
+        self._is_noting = True
         self._growth: Counter[tuple[int, ...]] = Counter()
 
     @classmethod
@@ -443,46 +493,74 @@ class Ranges:
 
     def _iterate(self) -> Job[None]:
         """Take all steps on intervals until nothing grows."""
-        readers, actions = self._readers(), self.program.actions
+        readers, actions = (yield from self._readers()), self.program.actions
         ticks = Ticks(PACKING, _STEP_WORK + _SLOT_WORK * len(self.program.slots))
-        waiting = [True] * len(actions)
+        waiting, order = [True] * len(actions), list(range(len(actions)))[::-1]
         is_last = False  # all steps once more, as `nodes` are those of the last values
         while not is_last:
-            is_last = not any(waiting)
+            is_last = self._is_noting = not any(waiting)
+            self._often.values.clear()
             self.nodes.clear()
             self.failing.clear()
-            for number, action in enumerate(actions):
+            order.reverse()  # as processes may end in either order
+            for number in order:
                 if not (is_last or waiting[number]):
                     continue
                 waiting[number] = False
-                for known in self._step(action):
-                    for reader in readers.get(known, ()):
+                if len(self._often.narrowed) > _MOST_KNOWN:
+                    self._often.narrowed.clear()
+                for grown in self._step(actions[number]):
+                    for reader in readers.get(grown, ()):
                         waiting[reader] = True
                 if ticks.over():
-                    ticks.memory_bytes = _NODE_BYTES * len(self.nodes)
+                    known = len(self.nodes) + len(self._often.narrowed)
+                    ticks.memory_bytes = _NODE_BYTES * known
                     yield ticks.progress
             is_last = is_last and not any(waiting)
         for process, state, condition in self.program.assertions:
             environment = self._environment([(process, state)])
             if environment is not None:
                 environment.evaluate(condition)
+        self._often = Common({}, {}, {})
 
-    def _readers(self) -> dict[int | tuple[int, int], list[int]]:
-        """Return the actions that depend on a slot, or on a process in a state."""
+    def _readers(self) -> Job[dict[int | tuple[int, int], list[int]]]:
+        """Return the actions that depend on a slot, or on a process in a state.
+
+        Find the expressions that occur often, and what they read, too.
+        """
         readers: dict[int | tuple[int, int], list[int]] = {}
+        slots: dict[Expression, frozenset[int]] = {}
+        times: Counter[Expression] = Counter()
+        ticks = Ticks(PACKING)
         for number, action in enumerate(self.program.actions):
             effects = [e for t in action.transitions for e in t.effects]
             effects += self.program.exchange(action)
             read = [*action.conditions, *(e.value for e in effects)]
             read += [e.target.index for e in effects if isinstance(e.target, Element)]
+            times.update(read)
             known: set[int | tuple[int, int]] = {
-                self.program.slots[node.first]
-                for node in nodes_in(*read)
-                if isinstance(node, (Read, Element))
+                (t.process, t.source) for t in action.transitions
             }
-            known |= {(t.process, t.source) for t in action.transitions}
-            for place in known:
+            todo = list(read)
+            while todo:
+                node = todo[-1]
+                if node in slots:
+                    todo.pop()
+                elif new := [part for part in parts(node) if part not in slots]:
+                    todo += new
+                else:
+                    times.update(parts(node))
+                    found = frozenset(chain(*(slots[part] for part in parts(node))))
+                    if isinstance(node, (Read, Element)):
+                        found |= {self.program.slots[node.first]}
+                    slots[node] = found
+                yield from ticks.worked()
+            for place in known.union(*(slots[expression] for expression in read)):
                 readers.setdefault(place, []).append(number)
+        for node, read_slots in slots.items():
+            is_often = times[node] > 1 and any(map(parts, parts(node)))
+            if is_often or len(read_slots) > _MANY_SLOTS:
+                self._often.slots[node] = tuple(read_slots)
         return readers
 
     def _step(self, action: Action) -> Iterator[int | tuple[int, int]]:
@@ -512,7 +590,9 @@ class Ranges:
         for process, state in ends:
             known.update(self._local[process][state] or {})
             known[self.program.processes[process].state] = Interval(state, state)
-        return Environment(known, self.program.slots, self.nodes, self.failing)
+        slots, is_quiet = self.program.slots, not self._is_noting
+        found = known, slots, self.nodes, self.failing
+        return Environment(*found, is_quiet=is_quiet, common=self._often)
 
     def _assign(
         self, assignments: Sequence[Assignment], environment: Environment

@@ -115,14 +115,14 @@ class Lowering(Messages):
         """Make the program."""
         storage = self.storage
         processes = []
-        # With priorities each process looks at what all others can do.
-        places = sum(len(storage.flows[f.proctype].nodes) for f in storage.offsets)
-        others = places if storage.priorities >= 0 else 0
         ticks = Ticks("reading", _STEP_WORK)
         for slot, proctypes in enumerate(self.plan.slots):
             transitions: list[Transition] = []
             for number in proctypes:
                 frame, made = Frame(slot, number), []
+                # It looks at what all others can do that have a higher priority.
+                higher = [other.proctype for other in self.higher(frame)]
+                others = sum(len(storage.flows[other].nodes) for other in higher)
                 ticks.memory_bytes += others * _PLACE_WORK * _BYTES
                 yield from ticks.worked(others * _PLACE_WORK / _STEP_WORK)
                 for transition in self._process(frame):

@@ -145,7 +145,9 @@ class Messages(Translator):
         self.trace = traces[0] if traces else None
         self._being_asked: list[Frame] = []
         """For which ``enabled`` is being translated, outermost first."""
+        self._levels = _priorities(storage.model)
         self._could: dict[Frame, Expression] = {}
+        self._barring: dict[tuple[Frame, ...], Expression] = {}
         self._may: dict[Frame, list[Expression]] = {}
         """Whether processes could move, and may: one tree for all that look at it."""
 
@@ -310,15 +312,36 @@ class Messages(Translator):
         """Return when the process of a slot may move at all."""
         if frame in self._may:
             return self._may[frame]
-        allowed, first = self._provided(frame), self.storage.priorities
-        for other in self.storage.offsets if first >= 0 else ():
-            if other.slot != frame.slot:
-                higher = Binary(">", Read(first + other.slot), Read(first + frame.slot))
-                if other not in self._could:
-                    self._could[other] = self._enabled(other)
-                can = all_of([higher, *self._provided(other), self._could[other]])
-                allowed.append(negated(can))
+        allowed, first = list(self._provided(frame)), self.storage.priorities
+        above = []
+        for other in self.higher(frame):
+            if self._levels[other.proctype][0] > self._levels[frame.proctype][1]:
+                above.append(other)
+                continue
+            higher = Binary(">", Read(first + other.slot), Read(first + frame.slot))
+            allowed.append(negated(all_of([higher, self._could_move(other)])))
+        if above:  # the same for all that these are above
+            if (key := tuple(above)) not in self._barring:
+                self._barring[key] = negated(any_of(map(self._could_move, above)))
+            allowed.append(self._barring[key])
         return self._may.setdefault(frame, allowed)
+
+    def _could_move(self, frame: Frame) -> Expression:
+        if frame not in self._could:
+            could = all_of([*self._provided(frame), self._enabled(frame)])
+            self._could[frame] = could
+        return self._could[frame]
+
+    def higher(self, frame: Frame) -> list[Frame]:
+        """Return who might have a higher priority than the process of a slot."""
+        if self.storage.priorities < 0:
+            return []
+        low, _ = self._levels[frame.proctype]
+        return [
+            other
+            for other in self.storage.offsets
+            if other.slot != frame.slot and self._levels[other.proctype][1] > low
+        ]
 
     def _provided(self, frame: Frame) -> list[Expression]:
         provided = self.model.proctypes[frame.proctype].provided
@@ -471,3 +494,15 @@ class Messages(Translator):
                             some = (*self._allowed(other), *way.conditions, *checks)
                             ready.append(all_of([here, *some]))
         return any_of(ready)
+
+
+def _priorities(model: syntax.Model) -> list[tuple[int, int]]:
+    """Return the least and the highest priority of each proctype's processes."""
+    nodes = list(nodes_in(model.proctypes))
+    if any(isinstance(n, syntax.Call) and n.name == "set_priority" for n in nodes):
+        return [(0, 255)] * len(model.proctypes)
+    levels = {p.name: {p.priority or 1} if p.active else set() for p in model.proctypes}
+    for node in nodes:
+        if isinstance(node, syntax.Run):
+            levels[node.proctype].add(node.priority or 1)
+    return [(min(found, default=1), max(found, default=1)) for found in levels.values()]

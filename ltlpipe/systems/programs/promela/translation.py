@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.storage import Frame, Storage
 
 
+_CHAIN = 16
+"""Conditions beyond which what joins them is a balanced tree, not a deep one."""
+
+
 def all_of(conditions: Iterable[Expression]) -> Expression:
     """Return the conjunction of conditions."""
     return _joined("&&", conditions, 1)
@@ -42,6 +46,9 @@ def _joined(op: str, conditions: Iterable[Expression], neutral: int) -> Expressi
     found = [c for c in conditions if not _is_number(c, neutral)]
     if not found:
         return Number(neutral)
+    if len(found) > _CHAIN:
+        half = len(found) // 2
+        found = [_joined(op, part, neutral) for part in (found[:half], found[half:])]
     return reduce(lambda a, b: folded(Binary(op, a, b)), found)
 
 

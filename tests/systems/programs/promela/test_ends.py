@@ -12,6 +12,7 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela import planning
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
 from ltlpipe.systems.programs.promela.model import _Family, promela_model, read_model
+from ltlpipe.systems.programs.ranges import Environment, Ranges
 from tests.example_counts import examples
 from tests.systems.programs.promela.random_starts import program_of_starts
 
@@ -207,7 +208,7 @@ def test_more_verdicts_are_the_same_with_starts_that_wait(part):
 def test_processes_that_look_at_each_other_are_made_once():
     """Each could do what each other can: as trees of their own there were millions."""
     steps = " ".join(f":: x == {n} -> x = {n + 1}" for n in range(60))
-    text = f"byte x; proctype R() priority 2 {{ do {steps} od }} "
+    text = f"byte x; proctype R() {{ set_priority(_pid, 2); do {steps} od }} "
     text += "init { run R(); run R() }"
     tree = read_model(text, "m.pml")
     program = complete(lower(tree, general_plan(tree, 3), assertions=False)).program
@@ -220,7 +221,8 @@ def test_room_for_many_processes_is_made_in_turns():
     """So limits hold while steps that look at all other processes are made."""
     text = """\
 byte x;
-proctype R(byte p) priority 2 {
+proctype R(byte p) {
+    set_priority(_pid, 2);
     do :: x = p :: x < 3 -> x++ :: x > 3 -> x--; x-- od; x = get_priority(_pid)
 }
 init { do :: run R(x) :: x > 1 -> break od }
@@ -228,3 +230,57 @@ init { do :: run R(x) :: x > 1 -> break od }
     tree = read_model(text, "m.pml")
     said = list(lower(tree, general_plan(tree, 30), assertions=False))
     assert said[0].memory_bytes < said[1].memory_bytes < said[2].memory_bytes
+
+
+def ranges_of(text):
+    """The program of a text, and how often its analysis narrows by a condition."""
+    program = complete(promela_model(read_model(text, "m.pml"))).program
+    times = 0
+    narrowed_by = Environment._narrowed_by
+
+    def counted(*arguments):
+        nonlocal times
+        times += 1
+        return narrowed_by(*arguments)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Environment, "_narrowed_by", counted)
+        complete(Ranges.finding(program))
+    return program, times
+
+
+def test_only_a_higher_priority_holds_up():
+    """Where none is ever set, who has one is known: nobody asks the others."""
+    text = """\
+byte x;
+proctype R() priority 7 { x = 1; x = 2 }
+active proctype P() priority 2 { x = 3; run R() }
+active [4] proctype Q() priority 2 { x = 4; x = 5 }
+active proctype S() priority 3 { x = 6; false }
+"""
+    program, _ = ranges_of(text)
+    conditions = [process.transitions[0].conditions for process in program.processes]
+    assert list(map(len, conditions)) == [1] * 5 + [0, 1]
+    assert {*conditions[0]} == {condition for (condition,) in conditions[1:5]}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("n = 0", "n = 1"), ("set_priority(_pid, 2)", "n = 1")],
+    ids=["known", "set"],
+)
+def test_ranges_of_processes_that_look_at_each_other(first, second):
+    """Each narrows by what all others can do: once for all who do, not each time."""
+    text = "byte n; active [{0}] proctype P() priority 2 {{ {1}; n++ }} "
+    text += "active [{0}] proctype Q() priority 3 {{ n++; {2}; n-- }}"
+    _, few = ranges_of(text.format(6, first, second))
+    _, many = ranges_of(text.format(24, first, second))
+    assert many < 25 * few
+
+
+def test_a_process_of_many_places_is_looked_at():
+    """What it can do is a wide tree, not a deep one."""
+    steps = "; ".join("x = 1; x = 2" for _ in range(300))
+    text = f"byte x; active proctype P() priority 2 {{ {steps} }} "
+    text += "active proctype Q() { set_priority(0, 1); x = 3 }"
+    ranges_of(text)
