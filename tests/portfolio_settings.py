@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from ltlpipe.strategies import instant
+from ltlpipe.strategies import explicit, instant
 from ltlpipe.verdict import portfolio
 
 ALONE = {
@@ -44,4 +44,14 @@ def turns(first=20.0, growth=1.2, patience=200.0):
 def all_playing():
     """Let all strategies play, in short turns, but for `instant`."""
     with turns(), searching_at_once(1):
+        yield
+
+
+@contextmanager
+def few_walks(most_states=200_000):
+    """Let walks that are asked for by name give up after so many states.
+
+    Those of small nets have seen all by then, and have walked by plans, too.
+    """
+    with patch.object(explicit, "MANY_STATES", most_states):
         yield

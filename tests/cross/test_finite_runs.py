@@ -52,7 +52,7 @@ from tests.cross.test_models import (
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, networks, petri_nets
 from tests.oracles import spot_verdict as spot_verdict_of_network
-from tests.portfolio_settings import all_playing, searching_at_once
+from tests.portfolio_settings import all_playing, few_walks, searching_at_once
 from tests.symmetry.groups.random_networks import personal_formula, random_symmetric
 from tests.systems.programs.random_models import models
 
@@ -185,7 +185,7 @@ def assert_models_agree(model, formula, stutters):
     deadlock = "stutter" if stutters else "ignore"
     ways = [*WAYS, {"emptiness": "reach-terminal"}, {"reduce": "walks"}]
     for way in ways:
-        with hardly_continued(), searching_at_once(1):
+        with hardly_continued(), searching_at_once(1), few_walks():
             found = ask(model, formula, deadlock=deadlock, **way)
         assert_finite(model, formula, stutters, found, expected)
     with hardly_continued(), all_playing():

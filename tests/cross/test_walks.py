@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import UnsupportedError, check
+from ltlpipe import UnsupportedError
 from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.scc import couvreur99
@@ -34,6 +34,7 @@ from tests.oracles import (
     satisfies,
     spot_verdict,
 )
+from tests.portfolio_settings import few_walks
 
 SEEDS = st.integers(0, 100)
 LENGTHS = st.integers(1, 300)
@@ -42,7 +43,7 @@ LENGTHS = st.integers(1, 300)
 def asked(system, length, **question):
     """The verdict of walks, the shortest of which have that many states."""
     short = partial(couvreur99.Walks, shortest=length)
-    with patch.object(couvreur99, "Walks", short):
+    with patch.object(couvreur99, "Walks", short), few_walks():
         return ask(system, reduce="walks", **question)
 
 
@@ -125,7 +126,6 @@ def test_nets(net, seed, length, stutters):
     if graph is None:
         return
     expected = verdict_on_graph(net, graph, formula, stutters)
-    with patch.object(couvreur99, "Walks", partial(couvreur99.Walks, shortest=length)):
-        deadlock = "stutter" if stutters else "ignore"
-        found = check(net, formula, reduce="walks", deadlock=deadlock)
+    deadlock = "stutter" if stutters else "ignore"
+    found = asked(net, length, formula=formula, deadlock=deadlock)
     assert_agree(found, expected)

@@ -106,7 +106,7 @@ def assert_agree(seed, counts):
     if plain.verdict == "unknown":
         return
     for search in SEARCHES:
-        how = {"reduce": "symmetry", "emptiness": search, "max_states": 20_000}
+        how = {"reduce": "symmetry", "emptiness": search, "max_states": 6_000}
         try:
             found = ask(net, text, constraint=constraint, **how)
         except UnsupportedError:  # no symmetry
