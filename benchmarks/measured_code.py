@@ -13,11 +13,17 @@ from __future__ import annotations
 import ast
 import csv
 import hashlib
+import json
+import os
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
+KEPT = Path(__file__).parent / "__pycache__" / f"code.{sys.implementation.cache_tag}"
+"""What modules have been read as: reading all of them anew takes seconds."""
 
 SEARCHES = ("runtime/kernels", "automata", "systems", "por", "search")
 REDUCTIONS = ("components", "decoupled", "linear", "structural", "symmetry")
@@ -104,18 +110,58 @@ def _code_of(places: tuple[str, ...], unread: tuple[str, ...], package: Path) ->
                 continue
             digest.update(str(path.relative_to(package)).encode())
             digest.update(_code(path).encode())
+    _keep()
     return digest.hexdigest()[:12]
 
 
 @cache
 def _code(path: Path) -> str:
     """Return a module without comments, docstrings and layout."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    source = path.read_bytes()
+    read = hashlib.sha256(source).hexdigest()
+    if _kept().get(str(path), [None])[0] != read:
+        _kept()[str(path)] = [read, _bare(source)]
+        _changed.add(path)
+    return _kept()[str(path)][1]
+
+
+def _bare(source: bytes) -> str:
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         if isinstance(node, documented) and ast.get_docstring(node) is not None:
             node.body[:1] = [] if node.body[1:] else [ast.Pass()]
     return ast.unparse(tree)
+
+
+_changed: set[Path] = set()  # read by this process
+
+
+@cache
+def _kept() -> dict[str, list[str]]:
+    """Return for each module the hash of its source, and what it was read as."""
+    try:
+        found: dict[str, list[str]] = json.loads(KEPT.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def _keep() -> None:
+    """Write what has been read, modules of the package only, for later processes."""
+    if not any(path.is_relative_to(ROOT) for path in _changed):
+        return
+    _changed.clear()
+    own = {
+        name: told
+        for name, told in _kept().items()
+        if Path(name).is_relative_to(ROOT) and Path(name).exists()
+    }
+    beside = KEPT.with_name(f"{KEPT.name}.{os.getpid()}")
+    with suppress(OSError):
+        KEPT.parent.mkdir(exist_ok=True)
+        beside.write_text(json.dumps(own), encoding="utf-8")
+        beside.replace(KEPT)
 
 
 def is_current(path: Path) -> bool:

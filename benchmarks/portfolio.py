@@ -165,6 +165,8 @@ def run(
         if budget is not None and time.monotonic() - began > budget:
             print("the budget is spent", flush=True)
             return
+        gc.collect()
+        gc.freeze()  # samples leave little behind: only that is looked for after each
         rows = [measured(question, way, limits) for way in WAYS]
         for row in rows:
             record.append(path, row)
