@@ -155,11 +155,11 @@ def _free_in(group: Path) -> float | None:
     """Return the KiB that one control group (version 2) has left."""
     try:
         limit = (group / "memory.max").read_text(encoding="ascii").strip()
+        if limit == "max":
+            return None
         used = int((group / "memory.current").read_text(encoding="ascii"))
         entries = (group / "memory.stat").read_text(encoding="ascii").split()
     except (OSError, ValueError):
-        return None
-    if limit == "max":
         return None
     stat = dict(zip(entries[::2], entries[1::2], strict=False))
     given_back = sum(int(stat.get(name, 0)) for name in _RECLAIMABLE)

@@ -26,6 +26,7 @@ _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
 _TRANSITION_WORK, _WORD_WORK = 0.08, 0.06  # microseconds, for each word of its row
 _EXAMINED_WORK = 0.005  # what is looked at when an ample set is chosen
+_SIGNED_BITS = 63
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
 """Phases of jobs: the search, its run, the tables that it needs."""
@@ -60,7 +61,6 @@ class Resumable(ABC):
     n_words: int = 1
 
     def __init__(self) -> None:
-        self.readied: Any = None  # what its kernel has last been made ready for
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
         self.registers[Reg.MAX_STATES] = MAX_STATES
 
@@ -203,11 +203,11 @@ def _ready_kernel(search: Resumable) -> Job[Interim | None]:
     Returns its successor function if that is only one for the meantime.
     """
     kernel, arguments = search.kernel_call(1)
-    # Numba takes a millisecond to find out the types, small searches grow often.
+    # Numba takes a millisecond to find out the types: longer than a small search.
     called = kernel, _layout(arguments)
-    if called != search.readied:
+    if called not in _READIED:
         yield from ready(kernel, *arguments)
-        search.readied = called
+        _READIED.add(called)
     return next((a for a in arguments if hasattr(a, "is_replaced")), None)
 
 
@@ -217,7 +217,12 @@ def _layout(value: Any) -> Any:
         return value.dtype, value.ndim, value.flags.num
     if isinstance(value, tuple):
         return type(value), *map(_layout, value)
-    return type(value) if isinstance(value, int | float | np.generic) else value
+    if isinstance(value, int):
+        return type(value), value.bit_length() > _SIGNED_BITS
+    return type(value) if isinstance(value, float | np.generic) else value
+
+
+_READIED: set[Any] = set()  # kernels with layouts for which they are there
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:

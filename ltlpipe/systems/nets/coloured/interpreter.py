@@ -72,7 +72,8 @@ class Interpreter:
             for k in range(len(net.places))
             for colours in product(*map(range, net.sizes(k)))
         ]
-        sorts = [[net.variables[v].sort for v in t.variables] for t in net.transitions]
+        self._variables = [transition.variables for transition in net.transitions]
+        sorts = [[net.variables[v].sort for v in own] for own in self._variables]
         self._sizes = [[net.size(sort) for sort in own] for own in sorts]
         self._first = [0, *accumulate(map(prod, self._sizes))]
         domains = [place.domain for place in net.places]
@@ -181,7 +182,7 @@ class Interpreter:
         return number, colours
 
     def _binding(self, number: int, colours: Colour) -> Binding:
-        return dict(zip(self._net.transitions[number].variables, colours, strict=True))
+        return dict(zip(self._variables[number], colours, strict=True))
 
     def _step(
         self, number: int, colours: Colour, marking: Marking, action: int
@@ -211,9 +212,8 @@ class Interpreter:
             for entries in _taken(what)
         ]
         told = {getattr(e, "variable", None) for _, entries in choices for e in entries}
-        for variable, size in zip(
-            transition.variables, self._sizes[number], strict=True
-        ):
+        variables = self._variables[number]
+        for variable, size in zip(variables, self._sizes[number], strict=True):
             if variable not in told:
                 choices.append((product(range(size)), (Bound(variable, 0, size),)))
         choices = [(list(colours), entries) for colours, entries in choices]
@@ -226,7 +226,7 @@ class Interpreter:
                 longer = [_matched(choices[k][1], c, binding) for c in choices[k][0]]
                 waiting += [(b, k + 1) for b in longer[::-1] if b is not None]
             elif self._is_enabled(number, binding, marking):
-                yield tuple([binding[variable] for variable in transition.variables])
+                yield tuple([binding[variable] for variable in variables])
 
 
 class _Names:
