@@ -636,6 +636,12 @@ PLAIN_TURN = 40_000.0
 To find out what can be merged, and what is dead, takes about as long.
 """
 
+MOST_PLANNING = 80_000.0
+"""Units of work that a search in plain Python waits for its program to become smaller.
+
+There are programs of some thousand states whose ranges take seconds.
+"""
+
 SMALL_NET = 2_500
 """Arcs of nets that are searched for a first turn before questions are made simpler.
 
@@ -712,8 +718,12 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     before, first = asked, None
     if isinstance(asked, ModelQuestion):
         first = yield from _searched_first(strategy, asked, trace)
-        if first is None:
+        if first is None and strategy.needs_kernels:
             before, asked = yield from _about_less(strategy, asked)
+        elif first is None and is_program(asked.system):
+            with suppress(TooMuchWorkError, UnsupportedError):
+                job = _about_less(strategy, asked)
+                before, asked = yield from bounded(job, MOST_PLANNING)
     if first is not None:
         answer = first
     elif strategy.needs_kernels:

@@ -14,9 +14,13 @@ from ltlpipe.logic.formulas import parse, seen_at_ends
 from ltlpipe.por import statements
 from ltlpipe.por.groups import find_groups
 from ltlpipe.por.statements import passed_places
-from ltlpipe.runtime.jobs import complete
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import Limits, complete
+from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.programs.promela.model import promela_model, read_model
 from ltlpipe.verdict import portfolio
+from ltlpipe.verdict.inquiry import Inquiry
 from tests.example_counts import at_least, examples
 from tests.por.models.random_models import random_dve, random_net
 from tests.por.models.twins import reachable
@@ -314,3 +318,18 @@ def test_many_ways(n_ways, monkeypatch):
     fewer = check(model, formula, reduce="statements", **asked)
     assert fewer.verdict == every.verdict == "holds"
     assert (fewer.stats.states < every.stats.states) == (n_ways == 6)
+
+
+def test_a_small_program_does_not_wait_for_long_planning(monkeypatch):
+    """The search in plain Python goes on with the program as it is."""
+    text = "byte x; active [3] proctype P() { byte y; y = 1; y = 2; y = 3; x = y }"
+    instant = tuple(s for s in STRATEGIES if s.name == "instant")
+    found = []
+    monkeypatch.setattr(portfolio, "PLAIN_TURN", 0.5)
+    for most in (portfolio.MOST_PLANNING, 0.5):
+        monkeypatch.setattr(portfolio, "MOST_PLANNING", most)
+        asked = Property(parse('G "x==0"'))
+        inquiry = Inquiry(promela(text), asked, Options(), strategies=instant)
+        found.append(inquiry.verdict(Limits()))
+    assert [v.verdict for v in found] == ["violated"] * 2
+    assert ["statements" in v.plan.reductions for v in found] == [True, False]
