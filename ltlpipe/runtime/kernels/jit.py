@@ -20,7 +20,7 @@ import enum
 import hashlib
 import sys
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from pickle import UnpicklingError, loads
 from threading import Lock
@@ -207,7 +207,7 @@ with ALONE:
     from llvmlite import ir
     from numba import types
     from numba.core import caching, ccallback, cgutils, event, sigutils
-    from numba.extending import intrinsic
+    from numba.extending import intrinsic, typeof_impl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -408,6 +408,7 @@ For parts that do so much that copying their arguments does not count.
 """
 
 _types: Any = types
+_typeof: Any = typeof_impl
 
 EXPAND_SIGNATURE = types.int64(
     types.int64[::1],  # ints
@@ -450,11 +451,19 @@ class _Pointer(types.WrapperAddressProtocol):
         self.compiled = compiled  # keeps the machine code alive
         self._signature = signature
 
+    @cached_property
+    def _numba_type_(self) -> Any:
+        """Its type for Numba, which would make it at each call of a kernel."""
+        return types.FunctionType(self._signature)
+
     def __wrapper_address__(self) -> int:
         return int(self.compiled.address)
 
     def signature(self) -> Any:
         return self._signature
+
+
+_typeof.register(_Pointer)(lambda pointer, _context: pointer._numba_type_)
 
 
 class Interim(_Pointer):
