@@ -34,6 +34,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 LONG = (
     "search/test_modes.py",
+    "symmetry/sets/test_modes.py",
     "cross/test_agreement.py",
     "cross/test_automorphisms.py",
     "cross/test_symbolic_nets.py",
@@ -44,6 +45,8 @@ LONG = (
     "cli/test_check.py",
     "search/test_emerson_lei.py",
     "batch/test_dask.py",
+    "systems/test_graph_modes.py",
+    "cli/test_ctrl_c.py",
     "cross/test_rers_like.py",
     "cross/test_models.py",
     "cross/test_trimming.py",
