@@ -458,6 +458,9 @@ class Statements:
         found = self.block(node)
         self.labels.step = 0
         self.loops.pop()
+        for inner in nodes_in(found):
+            if isinstance(inner, Run):
+                raise input_error("'run' in a d_step", inner.place)
         return Atomic(node.place, True, found)
 
     def _on_unless(self, node: Node) -> list[Statement]:

@@ -85,6 +85,13 @@ def body(*lines, before=""):
         (body("do :: d_step { skip; break } od"), (3, 22), "'break' out of a d_step"),
         (body("break"), (3, 1), "'break' outside of a loop"),
         (body("d_step { skip unless skip }"), (3, 10), "'unless' in a d_step"),
+        (
+            body("d_step { if :: run P() :: skip fi }", before="proctype P() { skip }"),
+            (3, 16),
+            "'run' in a d_step",
+        ),
+        (body("skip", before="typedef T { byte a -> byte b }"), (1, 20), "'->'"),
+        (body("skip", before="proctype P(byte a -> byte b) { skip }"), (1, 19), "'->'"),
         (body("if :: skip; else fi"), (3, 13), "'else' can only begin an alternative"),
         (body("if :: else :: else fi"), (3, 15), "a second 'else'"),
         (
