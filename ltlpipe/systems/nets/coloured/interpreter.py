@@ -188,10 +188,13 @@ class Interpreter:
         self, number: int, colours: Colour, marking: Marking, action: int
     ) -> Step:
         """Return the step by a transition that is enabled."""
-        binding, after = self._binding(number, colours), [m.copy() for m in marking]
-        for place, what in self._net.transitions[number].pre:
+        binding, after = self._binding(number, colours), list(marking)
+        transition = self._net.transitions[number]
+        for place, _ in (*transition.pre, *transition.post):
+            after[place] = marking[place].copy()
+        for place, what in transition.pre:
             after[place].subtract(_counted(what, binding))
-        for place, what in self._net.transitions[number].post:
+        for place, what in transition.post:
             after[place].update(_counted(what, binding))
         return Step(action, tuple([after[k][colours] for k, colours in self._cells]))
 
