@@ -165,7 +165,7 @@ FUNCTIONS = {
     "intrpt": ({"formula": "a"}, {"formula": KINDS["formula"]}),
     "is_empty": (
         {"automaton": AUTOMATON},
-        {"automaton": set(), "progress": KINDS["progress"]},
+        {"automaton": {"text"}, "progress": KINDS["progress"]},
     ),
     "is_erasable": (
         {"formula": "a"},
