@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -104,10 +105,11 @@ def results(path: StrPath) -> pd.DataFrame:
     pairs, faulty = results_in(name)
     if faulty:
         warn(f"{name}: {len(faulty)} rows left out: {rejections(faulty)}")
+    settings = cache(lambda text: settings_of(json.loads(text)))  # few are different
     rows = (
         result
         | {column: task[column] for column in _OF_TASK}
-        | settings_of(json.loads(task["options"]))
+        | settings(task["options"])
         | {"task": task["key"]}
         for task, result in pairs
     )

@@ -22,6 +22,7 @@ import stat
 import time
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -160,7 +161,7 @@ def connect(path: str, *, to_read: bool = False) -> sqlite3.Connection:
     uri = "file:" + quote(os.path.abspath(text)) + mode  # noqa: PTH100
     db = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     # A byte that is no UTF-8 spoils its own row, whose checksum does not fit then.
-    db.text_factory = lambda data: data.decode(errors="backslashreplace")
+    db.text_factory = partial(str, encoding="utf-8", errors="backslashreplace")
     return db
 
 
@@ -201,11 +202,6 @@ def schema_of(db: sqlite3.Connection, path: str) -> int:
             "which may change results"
         )
     return int(version)
-
-
-def columns_in(db: sqlite3.Connection, table: str) -> set[str]:
-    """Return the columns that a table of a store has; an older one lacks some."""
-    return {row[1].lower() for row in db.execute(f"PRAGMA table_info({table})")}
 
 
 RESULT_DTYPES = {
@@ -251,6 +247,7 @@ class _Kind(NamedTuple):
     allowed: str  # the constraint, with {0} for the column
     python: Any  # the type in Python
     expected: str  # in messages
+    most: float = math.inf
 
 
 _TEXT = _Kind("TEXT", "typeof({0}) = 'text'", str, "a text")
@@ -259,8 +256,13 @@ _KINDS = {
         "INTEGER", "typeof({0}) = 'integer' AND {0} >= 0", int, "a whole number"
     ),
     "Float64": _Kind("REAL", "typeof({0}) = 'real' AND {0} >= 0", float, "a number"),
-    "boolean": _Kind("INTEGER", "{0} IN (0, 1)", int, "0 or 1"),
+    "boolean": _Kind("INTEGER", "{0} IN (0, 1)", int, "0 or 1", 1),
 }
+_COLUMNS = {
+    table: [(column, _KINDS.get(dtype, _TEXT)) for column, dtype in dtypes.items()]
+    for table, dtypes in _DTYPES.items()
+}
+_TIMES = {c for dtypes in _DTYPES.values() for c, d in dtypes.items() if d == TIME}
 _SHOWN = 3  # rows in a message
 _WIDTH = 60  # characters of a value in a message
 
@@ -331,7 +333,10 @@ def sealed(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     ValueError, TypeError
         A value is not in the domain of its column.
     """
-    said = {c: _stored(row.get(c), dtype) for c, dtype in _DTYPES[table].items()}
+    said = dict.fromkeys(_DTYPES[table])
+    for column, kind in _COLUMNS[table]:
+        if (value := row.get(column)) is not None:
+            said[column] = _stored(value, kind)
     return said | {"checksum": checksum(said)}
 
 
@@ -341,11 +346,9 @@ def insertion(table: str, columns: Collection[str]) -> str:
     return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({places})"
 
 
-def _stored(value: Any, dtype: str) -> Any:
+def _stored(value: Any, kind: _Kind) -> Any:
     """Return a value as SQLite gives it back."""
-    if value is None:
-        return None
-    stored = _KINDS.get(dtype, _TEXT).python(value)
+    stored = kind.python(value)
     return None if isinstance(stored, float) and math.isnan(stored) else stored
 
 
@@ -355,8 +358,10 @@ def checksum(said: Mapping[str, Any]) -> str:
     So a column that a later version adds does not change those of earlier rows.
     """
     known = {column: value for column, value in said.items() if value is not None}
-    text = json.dumps(known, sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_AS_JSON(known).encode()).hexdigest()
+
+
+_AS_JSON = json.JSONEncoder(sort_keys=True, default=repr).encode
 
 
 # --- reading ----------------------------------------------------------------
@@ -369,12 +374,14 @@ def stored_rows(
 
     `end` is the end of the query: which rows, in which order.
     """
-    there = columns_in(db, table)
+    found = db.execute(f"SELECT * FROM {table} {end}", values)
+    there = {name.lower(): place for place, (name, *_) in enumerate(found.description)}
     is_old = table == "results" and "condition" not in there
-    names = [*_DTYPES[table], "checksum"]
-    listed = ", ".join(n if n in there else f"NULL AS {n}" for n in names)
-    for *cells, seal in db.execute(f"SELECT {listed} FROM {table} {end}", values):
-        said = dict(zip(_DTYPES[table], cells, strict=True))
+    # An older store lacks some.
+    places = [(column, there.get(column)) for column in (*_DTYPES[table], "checksum")]
+    for cells in found:
+        said = {c: None if place is None else cells[place] for c, place in places}
+        seal = said.pop("checksum")
         why = objection(table, said)
         if why is None and seal != checksum(said):
             why = "the checksum does not match the row"
@@ -404,27 +411,26 @@ def results_in(
 
 def objection(table: str, said: Mapping[str, Any]) -> str | None:
     """Return why the values of a row cannot be believed, whatever its checksum is."""
-    for column, dtype in _DTYPES[table].items():
+    needed = _NEEDED[table]
+    for column, kind in _COLUMNS[table]:
         value = said[column]
-        if value is None and column not in _NEEDED[table]:
+        if value is None and column not in needed:
             continue
-        if (expected := _expected(column, dtype, value)) is not None:
+        if (expected := _expected(column, kind, value)) is not None:
             return f"{column} is {str(value)[:_WIDTH]!r}, expected {expected}"
     return _mismatch(said) if table == "results" else _unreadable(said)
 
 
-def _expected(column: str, dtype: str, value: Any) -> str | None:
+def _expected(column: str, kind: _Kind, value: Any) -> str | None:
     """Describe the expected value; None if it is that."""
     if column in VOCABULARIES:
         words = VOCABULARIES[column]
         return None if value in words else f"one of {', '.join(words)}"
-    kind = _KINDS.get(dtype, _TEXT)
     if not isinstance(value, kind.python):
         return kind.expected
     if kind is not _TEXT:
-        most = 1 if dtype == "boolean" else math.inf
-        return None if 0 <= value <= most else kind.expected
-    if dtype == TIME:
+        return None if 0 <= value <= kind.most else kind.expected
+    if column in _TIMES:
         try:
             datetime.fromisoformat(value)
         except ValueError:
