@@ -219,7 +219,9 @@ def _layout(value: Any) -> Any:
         return type(value), *map(_layout, value)
     if isinstance(value, int):
         return type(value), value.bit_length() > _SIGNED_BITS
-    return type(value) if isinstance(value, float | np.generic) else value
+    if isinstance(value, float | np.generic):
+        return type(value)
+    return getattr(value, "_numba_type_", value)  # functions of a model are not kept
 
 
 _READIED: set[Any] = set()  # kernels with layouts for which they are there

@@ -171,7 +171,7 @@ class Model(Displayed, ABC):
 
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""
-        yield from self.ranged()
+        yield from ()
 
     def unfolding(self) -> Job[Model]:
         """Return the model that is searched state by state: itself.

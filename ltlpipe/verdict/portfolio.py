@@ -653,9 +653,8 @@ def _searched_first(
     strategy: Strategy, question: ModelQuestion, trace: Trace
 ) -> Job[Answer | None]:
     """Return what a strategy answers in a first turn about a small model as it is."""
-    is_whole = question.options.reduce_names != [AUTO]
-    work = 0.0 if is_whole else _first_work(strategy, question.system)
-    if work:
+    work = _first_work(strategy, question.system)
+    if work and question.options.reduce_names == [AUTO]:
         with suppress(TooMuchWorkError, NotApplicableError, StoppedError, MemoryError):
             job = strategy.job(question, trace)
             answer = yield from bounded(job, work, FREE_WAITING)
@@ -684,20 +683,29 @@ def _about_less(
 ) -> Job[tuple[Question, Question]]:
     """Return a question with a simpler formula, and one about a smaller model, too.
 
-    What takes longer than a search in plain Python is not done for that.
+    For a search in plain Python programs alone are made smaller, if that is soon done.
     """
     from ltlpipe.strategies.linear import simplified
 
-    before: Question = question
-    if strategy.needs_kernels:
-        before = yield from simplified(question)
-    asked = before
-    if strategy.needs_kernels and strategy.name != LINEAR:  # which takes colours
+    if not strategy.needs_kernels:
+        less: Question = question
+        if is_program(question.system):
+            job = _smaller_program(strategy, question)
+            with suppress(TooMuchWorkError, UnsupportedError):
+                less = yield from bounded(job, MOST_PLANNING)
+        return question, less
+    before = asked = yield from simplified(question)
+    if strategy.name != LINEAR:  # which may take colours, and has no runs
         asked = yield from about_smaller_net(asked)
-    asked = yield from with_live_variables(asked)
+    return before, (yield from _smaller_program(strategy, asked))
+
+
+def _smaller_program(strategy: Strategy, question: Question) -> Job[Question]:
+    """Return a question about a program with fewer states; itself if there is none."""
+    asked = yield from with_live_variables(question)
     if strategy.name in (INSTANT, EXPLICIT, AMPLE, WALKS):
         asked = yield from with_merged_statements(asked)
-    return before, asked
+    return asked
 
 
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
@@ -718,12 +726,8 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     before, first = asked, None
     if isinstance(asked, ModelQuestion):
         first = yield from _searched_first(strategy, asked, trace)
-        if first is None and strategy.needs_kernels:
+        if first is None:
             before, asked = yield from _about_less(strategy, asked)
-        elif first is None and is_program(asked.system):
-            with suppress(TooMuchWorkError, UnsupportedError):
-                job = _about_less(strategy, asked)
-                before, asked = yield from bounded(job, MOST_PLANNING)
     if first is not None:
         answer = first
     elif strategy.needs_kernels:

@@ -513,8 +513,8 @@ class Ranges:
                     for reader in readers.get(grown, ()):
                         waiting[reader] = True
                 if ticks.over():
-                    known = len(self.nodes) + len(self._often.narrowed)
-                    ticks.memory_bytes = _NODE_BYTES * known
+                    known = len(self._often.values) + len(self._often.narrowed)
+                    ticks.memory_bytes = _NODE_BYTES * (known + len(self.nodes))
                     yield ticks.progress
             is_last = is_last and not any(waiting)
         for process, state, condition in self.program.assertions:

@@ -330,7 +330,7 @@ def test_a_small_program_does_not_wait_for_long_planning(monkeypatch):
         pytest.fail("it is waited for")
 
     monkeypatch.setattr(portfolio, "PLAIN_TURN", 0.5)
-    monkeypatch.setattr(portfolio, "_about_less", never_ready)
+    monkeypatch.setattr(portfolio, "_smaller_program", never_ready)
     asked = Property(parse('G "x==0"'))
     inquiry = Inquiry(promela(text), asked, Options(), strategies=instant)
     found = inquiry.verdict(Limits())
